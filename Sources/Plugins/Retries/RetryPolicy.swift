@@ -9,7 +9,7 @@ public struct RetryPolicy: Sendable, Hashable {
     package var retryAfterLimit: Duration
     package var statuses: Set<Int>
     package var errorCodes: Set<URLError.Code>
-    package var methods: Set<HTTPMethod>
+    package var methods: [HTTPMethod]
 
     /// Creates a policy.
     ///
@@ -44,7 +44,7 @@ public struct RetryPolicy: Sendable, Hashable {
         self.retryAfterLimit = retryAfterLimit
         self.statuses = statuses ?? RetryAfter.statuses
         self.errorCodes = errorCodes ?? ConnectionFailure.transient
-        self.methods = methods ?? HTTPMethod.idempotent
+        self.methods = methods.map(Array.init) ?? HTTPMethod.idempotent
     }
 
     /// Retries calls that are safe to retry after failures that are often temporary. This is the default.

@@ -127,23 +127,17 @@ extension Call {
         do {
             if let driver = request.driver {
                 let exchanges = CallExchanges(self, of: request)
-                return decoded(try await driver.response(to: request.urlRequest, over: exchanges))
+                return decoded(try await driver.response(to: request.urlRequest, over: exchanges), isShared: false)
             }
-            let sent: TransportRequest
-            if let prepared {
-                sent = prepared
-            } else {
-                sent =
-                    plugins.hasPrepare
-                    ? try await prepare(request.urlRequest, of: request)
-                    : try transportRequest(request.urlRequest, of: request)
-                if kind == .response, context.options.sharesInFlight,
-                    let response = try await shared(sent, of: request)
-                {
-                    return decoded(response, isShared: true)
-                }
+            if let prepared { return decoded(try await send(prepared, of: request), isShared: false) }
+            let sent =
+                plugins.hasPrepare
+                ? try await prepare(request.urlRequest, of: request)
+                : try transportRequest(request.urlRequest, of: request)
+            if kind == .response, context.options.sharesInFlight, let response = try await shared(sent, of: request) {
+                return decoded(response, isShared: true)
             }
-            return decoded(try await send(sent, of: request))
+            return decoded(try await send(sent, of: request), isShared: false)
         } catch {
             return failed(error, of: request)
         }
@@ -192,7 +186,7 @@ extension Call {
 
     /// Decodes the response of an attempt.
     @inline(never)
-    private func decoded(_ response: Response, isShared: Bool = false) -> AttemptResult {
+    private func decoded(_ response: Response, isShared: Bool) -> AttemptResult {
         do {
             try decoding?.decode(response, with: context.options)
             return (.success(response), isShared)
@@ -303,7 +297,7 @@ extension Call {
         guard case .success(let response) = processed, !response.isUnchanged(from: result) else {
             return unlessInterrupted(processed)
         }
-        return unlessInterrupted(decoded(response).result)
+        return unlessInterrupted(decoded(response, isShared: false).result)
     }
 }
 

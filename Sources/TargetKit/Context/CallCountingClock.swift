@@ -38,10 +38,10 @@ struct CallTimer: Sendable {
     }
 
     /// Runs the work of the timer.
-    func run<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
+    func run(_ work: () async throws -> Void) async rethrows {
         guard let id else { return try await work() }
         let calls = RequestContext.callsOfTask.filter { $0 != call } + [call, id]
-        return try await RequestContext.$callsOfTask.withValue(calls) { try await work() }
+        try await RequestContext.$callsOfTask.withValue(calls) { try await work() }
     }
 
     /// Ends the timer. Called after everything that it had to end was cancelled.

@@ -29,7 +29,7 @@ public final class RequestScope: Sendable {
     struct State: Sendable {
         var calls: [RequestContext.ID: Member] = [:]
         /// What calls left, such as open connections.
-        var entries: [RequestContext.ID: ScopeEntry.Kept] = [:]
+        var entries: [ScopeEntry.Kept] = []
         /// The number of shared exchanges in flight, and of ended calls whose completion isn't submitted yet.
         var pendingCount = 0
         var isShutDown = false
@@ -41,7 +41,7 @@ public final class RequestScope: Sendable {
         /// Whether ``RequestScope/shutdown(grace:)`` waits only for these calls.
         func isIdle(apartFrom ids: Set<RequestContext.ID>) -> Bool {
             pendingCount == 0 && calls.count <= ids.count && calls.keys.allSatisfy(ids.contains)
-                && entries.keys.allSatisfy(ids.contains)
+                && entries.allSatisfy { ids.contains($0.call.context.id) }
         }
 
         mutating func nextNumber() -> UInt64 {
@@ -100,7 +100,7 @@ public final class RequestScope: Sendable {
     }
 
     private func cancel(where isMeant: (Member) -> Bool) {
-        let (calls, entries) = state.withLock { (Array($0.calls.values), Array($0.entries.values)) }
+        let (calls, entries) = state.withLock { (Array($0.calls.values), $0.entries) }
         let excluded = Self.callsOfHandler
         for call in calls where !excluded.contains(call.context.id) && isMeant(call) { call.context.handle.cancel() }
         for entry in entries where isMeant(entry.call) { entry.onCancel() }
@@ -150,12 +150,9 @@ public final class RequestScope: Sendable {
 
     /// Changes the state. If no calls are left, resumes the waiters.
     func settle(_ change: (inout State) -> Void) {
-        let waiters = state.withLock { state -> [Waiter] in
+        let waiters = state.withLock { state in
             change(&state)
-            if state.waiters.isEmpty { return [] }
-            let done = state.waiters.filter { state.isIdle(apartFrom: $0.excluded) }
-            if !done.isEmpty { state.waiters.removeAll { waiter in done.contains { $0.number == waiter.number } } }
-            return done
+            return state.takeIdleWaiters()
         }
         for waiter in waiters { waiter.continuation.resume() }
     }
@@ -165,6 +162,15 @@ extension RequestScope.State {
     mutating func removeCall(_ id: RequestContext.ID) {
         // A scope that was shut down didn't accept the call.
         if calls.removeValue(forKey: id) != nil { countHasChanged() }
+    }
+
+    /// Removes the waiters for which no call is left.
+    @inline(never)
+    mutating func takeIdleWaiters() -> [RequestScope.Waiter] {
+        if waiters.isEmpty { return [] }
+        let idle = waiters.filter { isIdle(apartFrom: $0.excluded) }
+        waiters.removeAll { waiter in idle.contains { $0.number == waiter.number } }
+        return idle
     }
 
     /// Yields the new count. Runs under the lock, so that the counts are in order; `yield` makes no callbacks.
@@ -217,7 +223,7 @@ extension RequestScope {
     public func shutdown(grace: Duration) async {
         state.withLock { $0.isShutDown = true }
         let excluded = Self.callsOfHandler
-        for entry in state.withLock({ Array($0.entries.values) }) { entry.onShutdown() }
+        for entry in state.withLock(\.entries) { entry.onShutdown() }
         if grace > .zero, !state.withLock({ $0.isIdle(apartFrom: excluded) }) { await waitUntilIdle(atMost: grace) }
         cancelAll { !excluded.contains($0.id) }
         await waitUntilIdle()
@@ -274,20 +280,24 @@ public struct ScopeEntry: Sendable {
     /// Notes that it has ended, so that ``RequestScope/shutdown(grace:)`` no longer waits for it. Later calls have no
     /// effect.
     public func end() {
-        for scope in sequence(first: scope, next: \.parent) { scope.settle { $0.entries[id] = nil } }
+        for scope in sequence(first: scope, next: \.parent) {
+            scope.settle { $0.entries.removeAll { $0.call.context.id == id } }
+        }
     }
 }
 
 extension RequestScope {
     /// Whether something is kept that the call with this identifier left.
-    package func hasEntry(of id: RequestContext.ID) -> Bool { state.withLock { $0.entries[id] != nil } }
+    package func hasEntry(of id: RequestContext.ID) -> Bool {
+        state.withLock { $0.entries.contains { $0.call.context.id == id } }
+    }
 
     /// Keeps something in this scope and its ancestors. Returns `nil` if one of them is shut down.
     func keep(_ kept: ScopeEntry.Kept) -> ScopeEntry? {
         let entry = ScopeEntry(id: kept.call.context.id, scope: self)
         for scope in sequence(first: self, next: \.parent) {
             let isTaken = scope.state.withLock { state in
-                if !state.isShutDown { state.entries[entry.id] = kept }
+                if !state.isShutDown { state.entries.append(kept) }
                 return !state.isShutDown
             }
             guard isTaken else {

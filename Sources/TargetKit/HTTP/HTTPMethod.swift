@@ -45,5 +45,5 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
 
 extension HTTPMethod {
     /// The idempotent methods of RFC 9110 §9.2.2, and QUERY, which is safe.
-    package static let idempotent: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete, .query]
+    package static let idempotent: [HTTPMethod] = [.get, .head, .options, .trace, .put, .delete, .query]
 }

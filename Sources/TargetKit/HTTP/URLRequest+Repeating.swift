@@ -9,7 +9,7 @@ extension URLRequest {
     ///
     /// Retries, failover, hedged requests and transports all use this rule. Every body can be sent again, because a
     /// ``BodySource`` can be reopened and a request with an `httpBodyStream` is rejected.
-    package func isRepeatable(with methods: Set<HTTPMethod> = HTTPMethod.idempotent) -> Bool {
+    package func isRepeatable(with methods: [HTTPMethod] = HTTPMethod.idempotent) -> Bool {
         methods.contains(method) || hasIdempotencyKey
     }
 

@@ -12,28 +12,31 @@ extension Provider {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         decoding: (any ResponseDecoding)? = nil
     ) -> Call {
-        let inner: any TargetType = Target.self == MultiTarget.self ? target.innermost : target
         let timeout = options.isEmpty ? nil : options.timeout.exchange
-        let options = self.options(options, of: target)
-        let handle = RequestHandle(deadline: options.timeout.deadline(by: configuration.elapsedTime))
-        let context = RequestContext(
-            inner: inner,
-            scope: scope,
-            options: options,
-            secretHeaders: configuration.plugins.secretHeaders,
-            handle: handle
-        )
-        let progressObject = options.progress
+        let context = context(of: target, options: options)
+        let progressObject = context.options.progress
         configuration.countingClock?.begin(context.id, isTimer: false)
-        if !scope.insert(context, owner: self) { handle.interrupt(.shutDown) }
+        if !scope.insert(context, owner: self) { context.handle.interrupt(.shutDown) }
         return Call(
             kind,
             in: context,
             by: configuration,
             meter: progress == nil && progressObject == nil
-                ? nil : ProgressMeter(progress, object: progressObject, of: target, handle: handle),
+                ? nil : ProgressMeter(progress, object: progressObject, of: target, handle: context.handle),
             decoding: decoding,
             exchangeTimeout: timeout
+        )
+    }
+
+    /// The context of a call.
+    func context(of target: Target, options: CallOptions) -> RequestContext {
+        let options = self.options(options, of: target)
+        return RequestContext(
+            inner: Target.self == MultiTarget.self ? target.innermost : target,
+            scope: scope,
+            options: options,
+            secretHeaders: configuration.plugins.secretHeaders,
+            handle: RequestHandle(deadline: options.timeout.deadline(by: configuration.elapsedTime))
         )
     }
 

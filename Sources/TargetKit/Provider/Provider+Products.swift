@@ -27,14 +27,7 @@ extension Provider {
         onShutdown: @escaping @Sendable () -> Void,
         onCancel: @escaping @Sendable () -> Void
     ) -> ScopeEntry? {
-        let context = RequestContext(
-            inner: target.innermost,
-            scope: scope,
-            options: self.options(options, of: target),
-            secretHeaders: [],
-            handle: RequestHandle()
-        )
-        let call = RequestScope.Member(context: context, owner: ObjectIdentifier(self))
+        let call = RequestScope.Member(context: context(of: target, options: options), owner: ObjectIdentifier(self))
         return scope.keep(ScopeEntry.Kept(call: call, onShutdown: onShutdown, onCancel: onCancel))
     }
 }
@@ -49,15 +42,7 @@ extension Provider {
         options: CallOptions = CallOptions(),
         read: (RequestContext) -> Value
     ) async throws -> Value {
-        let plugins = configuration.plugins.authenticating
-        let options = self.options(options, of: target)
-        let context = RequestContext(
-            inner: target.innermost,
-            scope: scope,
-            options: options,
-            secretHeaders: plugins.secretHeaders,
-            handle: RequestHandle(deadline: options.timeout.deadline(by: configuration.elapsedTime))
-        )
+        let (plugins, context) = (configuration.plugins.authenticating, context(of: target, options: options))
         defer {
             let cancelled = TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
             plugins.didFinish(FinishedCall(result: .failure(cancelled), duration: .zero), context: context)

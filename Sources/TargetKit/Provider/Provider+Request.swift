@@ -21,6 +21,7 @@ extension Provider {
     ///   - options: Override the target's and the provider's options; default: none.
     /// - Throws: ``TargetKitError``, with stage `.status` and the response for a status code that the target's
     ///   ``TargetType/validation`` doesn't accept.
+    @_semantics("optimize.sil.specialize.generic.never")
     public func request(
         _ target: Target,
         options: CallOptions = CallOptions()
@@ -60,6 +61,7 @@ extension Provider {
     ///   - decoding: Makes the value.
     ///   - options: Override the target's and the provider's options; default: none.
     /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the value can't be made.
+    @_semantics("optimize.sil.specialize.generic.never")
     public func request<Value: Sendable>(
         _ target: Target,
         decoding: BodyDecoding<Value>,

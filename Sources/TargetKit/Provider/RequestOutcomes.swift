@@ -104,7 +104,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
 
 /// The calls in flight of one iteration. They are cancelled when the object is deallocated.
 private final class RunningCalls<Target: TargetType>: Sendable {
-    private let tasks = Locked<[Int: Task<Void, Never>]>([:])
+    private let tasks = Locked<[(index: Int, task: Task<Void, Never>)]>([])
     private let ends: AsyncStream<RequestOutcome<Target>>
     private let continuation: AsyncStream<RequestOutcome<Target>>.Continuation
 
@@ -113,18 +113,18 @@ private final class RunningCalls<Target: TargetType>: Sendable {
     }
 
     deinit {
-        for task in tasks.withLock({ Array($0.values) }) { task.cancel() }
+        for (_, task) in tasks.withLock(\.self) { task.cancel() }
     }
 
     func start(_ index: Int, call: @escaping @Sendable () async -> RequestOutcome<Target>) {
         let task = Task { [continuation] in _ = continuation.yield(await call()) }
-        tasks.withLock { $0[index] = task }
+        tasks.withLock { $0.append((index, task)) }
     }
 
     func next() async -> RequestOutcome<Target>? {
         var ends = ends.makeAsyncIterator()
         guard let outcome = await ends.next() else { return nil }
-        tasks.withLock { $0[outcome.index] = nil }
+        tasks.withLock { $0.removeAll { $0.index == outcome.index } }
         return outcome
     }
 }

@@ -30,16 +30,16 @@ extension Response {
         let text =
             utf8 ?? cuts.compactMap { try? Charset.text(of: $0, label: charset) }.first
             ?? String(decoding: beginning, as: UTF8.self)
-        var line = String.UnicodeScalarView()
+        var (line, isAfterSpace) = ("", false)
         for scalar in text.unicodeScalars {
-            if !scalar.properties.isWhitespace, !scalar.properties.isUnshown {
-                line.append(scalar)
-            } else if let last = line.last, last != " " {
-                line.append(" ")
+            let isSpace = scalar.properties.isWhitespace || scalar.properties.isUnshown
+            if !isSpace {
+                if isAfterSpace, !line.isEmpty { line += " " }
+                line.unicodeScalars.append(scalar)
             }
+            isAfterSpace = isSpace
         }
-        if line.last == " " { line.removeLast() }
-        return String(String(line).prefix(200))
+        return String(line.prefix(200))
     }
 
     /// The charset in `Content-Type`; `nil` if it has none.

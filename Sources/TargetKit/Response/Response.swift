@@ -49,6 +49,7 @@ public struct Response: Sendable {
 
     /// - Throws: `URLError(.cannotParseResponse)` if the transport returns a stream or a connection that wasn't
     ///   requested.
+    @inline(never)
     init(
         _ response: TransportResponse,
         to request: URLRequest,

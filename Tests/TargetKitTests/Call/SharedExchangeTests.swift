@@ -270,6 +270,50 @@ struct SharedExchangeTests {
         #expect(attempts.elements == [0, 0])
     }
 
+    @Test("Every hook of an exchange that a retried call begins knows the attempt of the call")
+    func attemptOfRetriedCall() async throws {
+        let attempts = Recorder<[Int]>()
+        let provider = Provider<MultiTarget>(
+            transport: StubTransport(.json("{}")),
+            plugins: [
+                RecordingPlugin(
+                    retry: { result, context in
+                        if case .failure = result, context.attempt == 0 { .retry(after: .zero) } else { .doNotRetry }
+                    },
+                    process: { result, _ in result }
+                ),
+                HookAttemptPlugin(attempts: attempts),
+            ],
+            options: .setting(\.sharesInFlight, true)
+        )
+        // The body isn't a number, so each attempt of the call fails after its exchange.
+        await #expect(throws: TargetKitError.self) {
+            try await provider.request(MultiTarget(target), as: Int.self)
+        }
+        #expect(attempts.elements == [[0, 0], [1, 1]])
+    }
+
+    /// Records the attempts that `willSend` and `exchange` of one exchange know.
+    struct HookAttemptPlugin: Plugin {
+        let attempts: Recorder<[Int]>
+        private let sent = PluginStorage<Int>()
+
+        init(attempts: Recorder<[Int]>) {
+            self.attempts = attempts
+        }
+
+        func willSend(_ request: URLRequest, context: RequestContext) { context[sent] = context.attempt }
+
+        func exchange(
+            _ request: TransportRequest,
+            context: RequestContext,
+            next: Exchange
+        ) async throws -> TransportResponse {
+            attempts.append([context[sent] ?? -1, context.attempt])
+            return try await next(request)
+        }
+    }
+
     struct AttemptPlugin: Plugin {
         let attempts: Recorder<Int>
 
