@@ -33,7 +33,8 @@ extension Call {
     func withDeadline(_ request: TransportRequest, of resolved: ResolvedRequest) -> TransportRequest {
         guard let timeout = request.timeout else { return request }
         var request = request
-        if !resolved.isStubbed, kind != .stream, let clock = configuration.exchangeClock {
+        let clock = configuration.clock
+        if !resolved.isStubbed, kind != .stream, !(clock is ContinuousClock) {
             request.timeout = nil
             request.deadline = Deadline(in: timeout, by: configuration.elapsedTime, on: clock, isStarted: false)
         } else {

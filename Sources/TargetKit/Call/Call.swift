@@ -316,9 +316,6 @@ final class CallConfiguration: Sendable {
     let sharedExchanges = SharedExchanges()
     let plugins: PluginChain
 
-    /// The clock for the exchange timeout; `nil` if the transport measures it on the continuous clock.
-    var exchangeClock: (any Clock<Duration>)? { clock is ContinuousClock ? nil : clock }
-
     init<Target: TargetType>(
         of type: Target.Type,
         requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?,
