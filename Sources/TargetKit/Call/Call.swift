@@ -160,11 +160,14 @@ extension Call {
         if !plugins.isEmpty { handle.prepared = request }
         plugins.willSend(request.urlRequest, context: context)
         do {
-            var response: TransportResponse
-            repeat {
-                response = try await exchange(request, of: resolved)
-            } while try follow(response.head, to: &request, after: &redirects, of: resolved)
-            var received = ExchangeResult(response, to: request, after: redirects, validation: validation)
+            var received: ExchangeResult
+            while true {
+                // Released before the next exchange.
+                let response = try await exchange(request, of: resolved)
+                guard try !follow(response.head, to: &request, after: &redirects, of: resolved) else { continue }
+                received = ExchangeResult(response, to: request, after: redirects, validation: validation)
+                break
+            }
             if let receive {
                 received = try await within(request.readDeadline) { [received] in try await receive(received) }
             }
