@@ -57,13 +57,10 @@ extension Call {
         of resolved: ResolvedRequest
     ) throws -> Bool {
         // A redirect in a sample response isn't followed.
-        if resolved.isStubbed {
-            meter?.responseArrived()
-            return false
-        }
-        if request.isExpectationRejected(head) {
+        let isFollowed = !resolved.isStubbed
+        if isFollowed, request.isExpectationRejected(head) {
             request.urlRequest.setValue(nil, forHTTPHeaderField: "Expect")
-        } else if context.options.followsRedirects,
+        } else if isFollowed, context.options.followsRedirects,
             let step = try configuration.redirects.step(after: head, to: request)
         {
             redirects.append(step.redirect)

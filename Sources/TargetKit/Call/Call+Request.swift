@@ -3,6 +3,7 @@
 /// The steps from the target to the request that a transport sends.
 extension Call {
     /// Resolves the target into the request from which each attempt starts.
+    @inline(__always)
     func resolved(
         _ makeEndpoint: () throws -> (endpoint: Endpoint, stub: StubBehavior)
     ) async throws(TargetKitError) -> ResolvedRequest {

@@ -34,18 +34,19 @@ final class SharedExchanges: Sendable {
         by call: Call,
         begin: (Outcome, RequestHandle) -> Void
     ) -> Outcome? {
-        let new = Entry(key: key, handle: RequestHandle(deadline: call.handle.deadline), calls: [call])
-        let joined = entries.withLock { entries -> Outcome? in
+        let joined = entries.withLock { entries -> (Outcome, new: RequestHandle?)? in
             guard let index = entries.firstIndex(where: { $0.key == key }) else {
-                entries.append(new)
-                return new.outcome
+                let entry = Entry(key: key, handle: RequestHandle(deadline: call.handle.deadline), calls: [call])
+                entries.append(entry)
+                return (entry.outcome, entry.handle)
             }
             if Self.enclosing.contains(ObjectIdentifier(entries[index].outcome)) { return nil }
             entries[index].calls.append(call)
-            return entries[index].outcome
+            return (entries[index].outcome, nil)
         }
-        if joined === new.outcome { begin(new.outcome, new.handle) }
-        return joined
+        guard let (outcome, new) = joined else { return nil }
+        if let new { begin(outcome, new) }
+        return outcome
     }
 
     /// Removes a call from an exchange, which is cancelled if that was its last call.
