@@ -51,7 +51,8 @@ extension URLError {
         for url: URL,
         _ info: [String: any Sendable] = [:]
     ) -> URLError {
-        let own: [String: Any] = [NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message]
-        return URLError(code, userInfo: own.merging(info) { own, _ in own })
+        var all: [String: Any] = [NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message]
+        for (key, value) in info { all[key] = value }
+        return URLError(code, userInfo: all)
     }
 }

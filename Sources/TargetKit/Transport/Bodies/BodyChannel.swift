@@ -25,13 +25,16 @@ final class BodyChannel: Sendable {
         var drain: UnsafeContinuation<Void, any Error>?
 
         /// Appends bytes to the last unread chunk, or as a new chunk if that chunk is at the limit.
-        mutating func append(_ bytes: some DataProtocol, limit: Int) {
+        ///
+        /// - Parameter piece: The same bytes, so that they aren't copied for a new chunk.
+        mutating func append(_ bytes: UnsafeRawBufferPointer, _ piece: Data? = nil, limit: Int) {
+            guard let start = bytes.baseAddress else { return }
             byteCount += bytes.count
             guard let last = pieces.indices.last, last >= first, pieces[last].count < limit else {
-                pieces.append(Data(bytes))
+                pieces.append(piece ?? Data(bytes: start, count: bytes.count))
                 return
             }
-            pieces[last].append(contentsOf: bytes)
+            pieces[last].append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
         }
 
         /// Returns the waiting reader that a chunk of this size resumes.
@@ -105,7 +108,7 @@ final class BodyChannel: Sendable {
         guard !piece.isEmpty else { return true }
         let (pauses, waiter) = state.withLock { state -> (Bool, Waiter?) in
             if let waiter = state.takeWaiter(for: piece.count) { return (false, waiter) }
-            state.append(piece, limit: limit)
+            piece.withUnsafeBytes { state.append($0, piece, limit: limit) }
             guard !state.isPaused, state.byteCount >= limit else { return (false, nil) }
             state.isPaused = true
             return (true, nil)

@@ -5,25 +5,6 @@ import Synchronization
 /// The content of a request. It is read on the caller's thread, because reading a `URLRequest` is slow and there is
 /// only one loop.
 final class CurlCall: Sendable {
-    /// The source of the request's body.
-    enum Body: Sendable {
-        case none
-        case data(Data)
-        /// Read on a separate thread, including for files, because a disk can be slow or stop responding.
-        case source(any BodySource)
-
-        /// - Throws: The reason why a file can't be sent.
-        init(_ body: TransportRequest.Body) throws(URLError) {
-            self =
-                switch body {
-                case .none: .none
-                case .data(let data): .data(data)
-                case .file(let url): .source(try FileBodySource(url))
-                case .stream(let source): .source(source)
-                }
-        }
-    }
-
     /// The index that means no transfer.
     static let noIndex = -1
 
@@ -34,7 +15,10 @@ final class CurlCall: Sendable {
     let isRepeatable: Bool
     /// The header fields in the order in which they are sent.
     let fields: [CurlField]
-    let body: Body
+    /// The body, if it is in memory.
+    let data: Data?
+    /// The body if it is read while it is sent, on a separate thread, because also a disk can be slow or stop responding.
+    let source: (any BodySource)?
     let destination: TransportRequest.Destination
     let expansionLimit: ExpansionLimit?
     /// The addresses of the host in libcurl's format; empty for the system's lookup.
@@ -44,9 +28,7 @@ final class CurlCall: Sendable {
     let progress: (@Sendable (TransferProgress) -> Void)?
     let interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)?
 
-    var hasBody: Bool {
-        if case .none = body { false } else { true }
-    }
+    var hasBody: Bool { data != nil || source != nil }
 
     /// Whether the length of the body is sent even if it is 0, because the method defines a meaning for a body (RFC 9110
     /// §8.6).
@@ -61,8 +43,8 @@ final class CurlCall: Sendable {
     let isCancelled = Atomic(false)
     /// The slot of the call's transfer; written only by the loop.
     let slot = Atomic(CurlCall.noIndex)
-    /// The call's ticket in the ``CurlConnectionQueue``; written only by the loop.
-    let ticket = Atomic(0)
+    /// The index of the call among those that wait for its host; written only by the loop.
+    let place = Atomic(CurlCall.noIndex)
 
     init(_ request: TransportRequest, hostEntries: [String] = []) throws {
         self.hostEntries = hostEntries
@@ -77,7 +59,12 @@ final class CurlCall: Sendable {
         method = urlRequest.httpMethod ?? "GET"
         isRepeatable = urlRequest.isRepeatable()
         fields = CurlField.ordered(urlRequest.allHTTPHeaderFields ?? [:], by: request.givenHeaders)
-        do { body = try Body(request.body) } catch { throw TransportFailure(error).error(for: url) }
+        data = if case .data(let data) = request.body { data } else { nil }
+        do {
+            source = data == nil ? try request.body.source() : nil
+        } catch let error as URLError {
+            throw TransportFailure(error).error(for: url)
+        }
         destination = request.destination
         expansionLimit = request.expansionLimit
         progress = request.progress
@@ -99,7 +86,7 @@ final class CurlCall: Sendable {
 }
 
 /// A header field of a request.
-struct CurlField: Sendable, Equatable {
+struct CurlField: Sendable {
     let name: String
     let value: String
 

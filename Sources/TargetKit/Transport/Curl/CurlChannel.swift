@@ -46,18 +46,14 @@ final class CurlChannel: Sendable {
         }
     }
 
-    /// The work for the loop.
-    struct Work {
-        /// Whether to resume reading, because there is room for more bytes.
-        var resumes: Bool
-        var isClosing: Bool
-    }
-
+    /// The number of the connection in the loop.
+    let number: Int
     private let commandQueue: CurlCommandQueue
     private let state = Locked(State())
 
-    init(_ commandQueue: CurlCommandQueue) {
+    init(_ commandQueue: CurlCommandQueue, number: Int) {
         self.commandQueue = commandQueue
+        self.number = number
     }
 
     private func tellLoop() {
@@ -146,11 +142,12 @@ extension CurlChannel {
 // MARK: - The loop
 
 extension CurlChannel {
-    /// Returns the work that the tasks requested since the last call.
-    func takeWork() -> Work {
+    /// Returns the work that the tasks requested since the last call: to resume reading, because there is room for more
+    /// bytes, or to close the connection.
+    func takeWork() -> (resumes: Bool, isClosing: Bool) {
         state.withLock { state in
             state.isLoopTold = false
-            return Work(resumes: !state.isPaused, isClosing: state.isClosing)
+            return (!state.isPaused, state.isClosing)
         }
     }
 
@@ -253,7 +250,7 @@ extension CurlChannel {
 
 /// An upgraded connection of libcurl, which is closed when the object is released.
 final class CurlByteConnection: ByteConnection {
-    private let channel: CurlChannel
+    let channel: CurlChannel
 
     init(_ channel: CurlChannel) {
         self.channel = channel
@@ -273,13 +270,6 @@ final class CurlByteConnection: ByteConnection {
 
     func writeNow(_ bytes: [UInt8]) -> Int {
         channel.writeNow(bytes)
-    }
-
-    /// Ends the handshake, whose timeouts don't apply any more.
-    ///
-    /// - Throws: The error with which the loop interrupted it.
-    func endHandshake() throws {
-        try channel.endHandshake()
     }
 
     func close(sending bytes: [UInt8]) {

@@ -6,28 +6,12 @@ import CTargetKitCurl
 struct CurlPendingCall: Sendable {
     let call: CurlCall
     let continuation: UnsafeContinuation<TransportResponse, any Error>
-    /// The buffer for the lines of the head. The caller allocates it because the caller releases it. Memory that is
-    /// allocated and freed on different threads needs a lock of the allocator.
-    private var headBuffer: [UInt8] = []
     /// The deadline of the whole exchange, by the ``CurlClock``; `nil` for none.
     var deadline: UInt64?
     /// The number of times that the server refused the request, weighted by ``CurlLoop``.
     var refusals = 0
     /// The number of the host's responses when the request was last sent.
     var responsesBefore = -1
-
-    init(call: CurlCall, continuation: UnsafeContinuation<TransportResponse, any Error>) {
-        self.call = call
-        self.continuation = continuation
-        headBuffer.reserveCapacity(CurlResponseHead.typicalSize)
-    }
-
-    /// Moves the buffer out, so that it has one owner.
-    mutating func takeHeadBuffer() -> [UInt8] {
-        var taken: [UInt8] = []
-        swap(&taken, &headBuffer)
-        return taken
-    }
 
     func fail(with failure: TransportFailure) {
         continuation.resume(throwing: failure)

@@ -4,8 +4,8 @@
 /// The calls that wait for a connection, first in, first out for each host and round-robin between hosts.
 ///
 /// libcurl has its own queue, but each round of the loop takes time proportional to the queue's length. So libcurl gets
-/// only as many transfers as it may have connections. The others wait here, each with a ticket. Adding, taking and
-/// cancelling a call doesn't take longer if more calls wait; only a timeout looks at all of them.
+/// only as many transfers as it may have connections. The others wait here. Adding, taking and cancelling a call doesn't
+/// take longer if more calls wait; only a timeout looks at all of them.
 ///
 /// A host over HTTP/2 is limited by its number of streams, which share one connection and count as one toward the
 /// total.
@@ -62,12 +62,11 @@ final class CurlConnectionQueue {
         var unsent = 0
         /// Whether some calls to the same origin use HTTP/1.1.
         var isMixed = false
-        /// The number of waiting calls.
+        /// The waiting calls in their order, each at its ``CurlCall/place``; `nil` is a free place.
+        fileprivate var calls: [CurlPendingCall?] = []
+        /// The places before this one are free.
+        fileprivate var firstPlace = 0
         fileprivate var waitingCount = 0
-        /// The tickets of the calls that precede the other waiting calls, the next one last.
-        fileprivate var firstTickets: [Int] = []
-        /// The tickets of the waiting calls in their order, and of calls that no longer wait.
-        fileprivate var tickets: ArraySlice<Int> = []
         /// Whether the host has a turn.
         fileprivate var isEnqueued = false
 
@@ -80,14 +79,11 @@ final class CurlConnectionQueue {
 
     /// The maximum number of idle hosts that are remembered.
     private static let hostLimit = 256
-    /// The maximum number of calls for which memory is retained while no call waits.
-    private static let retainedCapacity = 1024
 
     private let limits: Limits
     private var hosts: [Host.Key: Host] = [:]
-    /// The waiting calls and their hosts, by ticket.
-    private var waiting: [Int: (pending: CurlPendingCall, host: Host)] = [:]
-    private var lastTicket = 0
+    /// The number of waiting calls.
+    private(set) var count = 0
     /// No deadline of a waiting call is earlier.
     private var firstDeadline = UInt64.max
     /// The hosts that can start a call, in the order of their turns.
@@ -101,35 +97,24 @@ final class CurlConnectionQueue {
         self.limits = limits
     }
 
-    /// The number of waiting calls.
-    var count: Int { waiting.count }
-
     /// The sizes of the internal collections.
-    var sizes: (hosts: Int, turns: Int, tickets: Int, calls: Int) {
-        let tickets = hosts.values.map { $0.firstTickets.count + $0.tickets.count }.reduce(0, +)
-        return (hosts.count, turns.count, tickets, waiting.capacity)
+    var sizes: (hosts: Int, turns: Int, places: Int) {
+        (hosts.count, turns.count, hosts.values.reduce(0) { $0 + $1.calls.count })
     }
 
     /// Adds a call after or before the calls that already wait for its host.
-    func add(_ pending: consuming CurlPendingCall, for key: Host.Key, isFirst: Bool = false) {
+    func add(_ pending: CurlPendingCall, for key: Host.Key, isFirst: Bool = false) {
         let host = host(key)
-        lastTicket += 1
-        pending.call.ticket.store(lastTicket, ordering: .relaxed)
+        count += 1
         firstDeadline = min(firstDeadline, pending.deadline ?? .max)
-        if isFirst {
-            host.firstTickets.append(lastTicket)
-        } else {
-            host.tickets.append(lastTicket)
-        }
-        host.waitingCount += 1
-        waiting[lastTicket] = (pending, host)
+        host.add(pending, isFirst: isFirst)
         enqueue(to: host)
     }
 
     /// Counts a call as running if it doesn't have to wait; otherwise returns `nil`.
     func admit(_ key: Host.Key) -> Host? {
         // Waiting calls take precedence.
-        guard waiting.isEmpty else { return nil }
+        guard count == 0 else { return nil }
         let host = host(key)
         guard hasConnection(for: host), mayLookUp(host), hasCapacity(host) else { return nil }
         count(1, at: host)
@@ -148,7 +133,8 @@ final class CurlConnectionQueue {
             }
             turns.remove(at: turn)
             host.isEnqueued = false
-            guard hasCapacity(host), let pending = removeFirst(of: host) else { continue }
+            guard hasCapacity(host), let pending = host.takeFirst() else { continue }
+            noteTaken()
             count(1, at: host)
             enqueue(to: host)
             return (pending, host)
@@ -187,32 +173,38 @@ final class CurlConnectionQueue {
         enqueue(to: host)
     }
 
-    /// Removes a waiting call; returns `nil` if it isn't waiting.
-    func remove(_ call: CurlCall) -> CurlPendingCall? {
-        drop(call.ticket.load(ordering: .relaxed))
+    /// Removes a call that waits for its host; returns `nil` if it isn't waiting.
+    func remove(_ call: CurlCall, of key: Host.Key) -> CurlPendingCall? {
+        guard let host = hosts[key], let pending = host.take(call) else { return nil }
+        noteTaken()
+        if host.waitingCount == 0, host.isEnqueued {
+            host.isEnqueued = false
+            turns.removeAll { $0 === host }
+        }
+        forget(host)
+        return pending
     }
 
     /// Removes the calls that timed out, and returns the next deadline.
     func removeOverdue(at now: UInt64) -> (overdue: [CurlPendingCall], next: UInt64?) {
-        var overdue: [(deadline: UInt64, ticket: Int)] = []
-        if firstDeadline <= now {
-            firstDeadline = .max
-            for (ticket, (pending, _)) in waiting {
-                let deadline = pending.deadline ?? .max
-                if deadline <= now {
-                    overdue.append((deadline, ticket))
+        let overdue = firstDeadline <= now ? removeAll { $0.deadline.map { $0 <= now } ?? false } : []
+        return (overdue.ordered { $0.deadline ?? 0 < $1.deadline ?? 0 }, firstDeadline == .max ? nil : firstDeadline)
+    }
+
+    /// Removes the waiting calls for which the closure returns `true`, by default all.
+    func removeAll(where isRemoved: (CurlPendingCall) -> Bool = { _ in true }) -> [CurlPendingCall] {
+        var removed: [CurlPendingCall] = []
+        firstDeadline = .max
+        for host in hosts.values {
+            for case let pending? in host.calls {
+                if isRemoved(pending) {
+                    if let pending = remove(pending.call, of: host.key) { removed.append(pending) }
                 } else {
-                    firstDeadline = min(firstDeadline, deadline)
+                    firstDeadline = min(firstDeadline, pending.deadline ?? .max)
                 }
             }
         }
-        let calls = overdue.ordered { $0 < $1 }.compactMap { drop($0.ticket) }
-        return (calls, firstDeadline == .max ? nil : firstDeadline)
-    }
-
-    /// Removes all waiting calls.
-    func removeAll() -> [CurlPendingCall] {
-        Array(waiting.keys).ordered(by: <).compactMap { drop($0) }
+        return removed
     }
 }
 
@@ -282,41 +274,55 @@ extension CurlConnectionQueue {
     private func forget(_ host: Host) {
         if host.running == 0, host.waitingCount == 0, hosts.count > Self.hostLimit { hosts[host.key] = nil }
     }
+
+    /// Counts a call as no longer waiting.
+    private func noteTaken() {
+        count -= 1
+        if count == 0 { firstDeadline = .max }
+    }
 }
 
-// MARK: - Tickets
+// MARK: - Places
 
-extension CurlConnectionQueue {
-    /// Removes the call of the host that waits for the longest time.
-    private func removeFirst(of host: Host) -> CurlPendingCall? {
-        while let ticket = host.firstTickets.popLast() ?? host.tickets.popFirst() {
-            if let pending = take(ticket) { return pending }
+extension CurlConnectionQueue.Host {
+    fileprivate func add(_ pending: CurlPendingCall, isFirst: Bool) {
+        if isFirst, firstPlace == 0 { arrange(freePlaces: 64) }
+        waitingCount += 1
+        if isFirst {
+            firstPlace -= 1
+            calls[firstPlace] = pending
+        } else {
+            calls.append(pending)
+        }
+        pending.call.place.store(isFirst ? firstPlace : calls.count - 1, ordering: .relaxed)
+    }
+
+    fileprivate func takeFirst() -> CurlPendingCall? {
+        while firstPlace < calls.count {
+            firstPlace += 1
+            if let pending = take(at: firstPlace - 1) { return pending }
         }
         return nil
     }
 
-    /// Removes a call that won't be sent, and its host if the host has no other calls.
-    private func drop(_ ticket: Int) -> CurlPendingCall? {
-        guard let host = waiting[ticket]?.host, let pending = take(ticket) else { return nil }
-        if host.waitingCount == 0 {
-            (host.firstTickets, host.tickets) = ([], [])
-            if host.isEnqueued, let turn = turns.firstIndex(where: { $0 === host }) { turns.remove(at: turn) }
-            host.isEnqueued = false
-        } else if host.firstTickets.count + host.tickets.count > 2 * host.waitingCount + 64 {
-            host.firstTickets.removeAll { waiting[$0] == nil }
-            host.tickets.removeAll { waiting[$0] == nil }
-        }
-        forget(host)
+    fileprivate func take(_ call: CurlCall) -> CurlPendingCall? {
+        let place = call.place.load(ordering: .relaxed)
+        guard calls.indices.contains(place), calls[place]?.call === call else { return nil }
+        return take(at: place)
+    }
+
+    private func take(at place: Int) -> CurlPendingCall? {
+        guard let pending = calls[place].take() else { return nil }
+        waitingCount -= 1
+        if waitingCount == 0 || calls.count > 2 * waitingCount + 64 { arrange() }
         return pending
     }
 
-    private func take(_ ticket: Int) -> CurlPendingCall? {
-        guard let (pending, host) = waiting.removeValue(forKey: ticket) else { return nil }
-        host.waitingCount -= 1
-        guard waiting.isEmpty else { return pending }
-        firstDeadline = .max
-        if waiting.capacity > Self.retainedCapacity { waiting = [:] }
-        return pending
+    /// Moves the calls together, after free places.
+    private func arrange(freePlaces: Int = 0) {
+        calls = Array(repeating: nil, count: freePlaces) + calls.filter { $0 != nil }
+        firstPlace = freePlaces
+        for (place, pending) in calls.enumerated() { pending?.call.place.store(place, ordering: .relaxed) }
     }
 }
 #endif

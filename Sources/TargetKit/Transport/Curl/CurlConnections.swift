@@ -14,12 +14,11 @@ final class CurlConnections {
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 16)
     /// The groups in which connections are being opened, or can be.
     private var groups: [CurlConnectionGroup] = []
-    /// The connections by the identity of their easy handle.
-    private var upgrades: [UnsafeMutableRawPointer: CurlUpgrade] = [:]
+    /// The connections by their numbers, which are the slots of their transfers.
+    private var upgrades: [Int: CurlUpgrade] = [:]
     /// Those that have a socket, by its descriptor.
-    private var opened: [Int32: CurlUpgrade] = [:]
-    /// The connections with a channel whose tasks can request work.
-    private var byChannel: [ObjectIdentifier: CurlUpgrade] = [:]
+    private var opened: [Int: CurlUpgrade] = [:]
+    private var lastNumber = 0
     /// The calls whose connections are opened later.
     ///
     /// A client opens WebSockets to a host one after another (RFC 6455 §4.1), so that it doesn't flood the host. That
@@ -41,10 +40,13 @@ final class CurlConnections {
     var timer: UInt64 { groups.lazy.compactMap(\.timer).min() ?? .max }
 
     /// Begins to open a connection for a call, when few enough connections to its host are being opened.
-    func begin(_ pending: consuming CurlPendingCall) {
-        _ = pending.takeHeadBuffer()
-        openings.add(pending, for: CurlConnectionQueue.Host.Key(origin: pending.call.address.origin, canShare: false))
+    func begin(_ pending: CurlPendingCall) {
+        openings.add(pending, for: Self.hostKey(of: pending.call))
         openNext()
+    }
+
+    private static func hostKey(of call: CurlCall) -> CurlConnectionQueue.Host.Key {
+        CurlConnectionQueue.Host.Key(origin: call.address.origin, canShare: false)
     }
 
     /// Opens connections, after a call was added, or another connection was opened or failed.
@@ -66,7 +68,8 @@ final class CurlConnections {
             pending.fail(with: .unavailable)
             return false
         }
-        guard let transfer = CurlTransfer(slot: CurlCall.noIndex, loop: loop) else {
+        lastNumber += 1
+        guard let transfer = CurlTransfer(slot: lastNumber, loop: loop) else {
             pending.fail(with: .unavailable)
             return false
         }
@@ -79,21 +82,21 @@ final class CurlConnections {
             return false
         }
         let upgrade = CurlUpgrade(transfer, of: pending, at: host, in: group, loop: loop)
-        upgrades[transfer.easy] = upgrade
+        upgrades[transfer.slot] = upgrade
         if let due = upgrade.due { loop.clock.setAlarm(due) }
         return true
     }
 
     /// Cancels a call whose handshake hasn't ended; has no effect on others.
     func cancel(_ call: CurlCall) {
-        if let pending = openings.remove(call) { return pending.fail(with: .cancelled) }
+        if let pending = openings.remove(call, of: Self.hostKey(of: call)) { return pending.fail(with: .cancelled) }
         guard let upgrade = upgrades.values.first(where: { $0.call === call }) else { return }
         interrupt(upgrade, with: .cancelled)
     }
 
     /// Handles an event if the socket belongs to one of these connections, and returns whether it does.
     func act(on event: CurlSockets.Event) -> Bool {
-        if let upgrade = opened[event.descriptor] {
+        if let upgrade = opened[Int(event.descriptor)] {
             perform(upgrade) { upgrade throws(TransportFailure) in
                 try upgrade.act(flags: event.flags, buffer: self.buffer)
             }
@@ -110,7 +113,7 @@ final class CurlConnections {
 
     /// Performs the work that the tasks of a connection requested.
     func work(_ channel: CurlChannel) {
-        guard let upgrade = byChannel[ObjectIdentifier(channel)] else { return }
+        guard let upgrade = upgrades[channel.number] else { return }
         if upgrade.isInHandshake, channel.hasEndedHandshake { finish(upgrade, with: .closed) }
         perform(upgrade) { upgrade throws(TransportFailure) in try upgrade.work(buffer: self.buffer) }
     }
@@ -120,13 +123,12 @@ final class CurlConnections {
         var result = CURLE_OK
         for group in groups {
             while let easy = ccurl_multi_next_done(group.multi, &result) {
-                guard let upgrade = upgrades[easy] else { continue }
+                guard let number = ccurl_private(easy)?.object(CurlTransfer.self).slot, let upgrade = upgrades[number]
+                else { continue }
                 upgrade.noteOpened()
                 let result = result
                 perform(upgrade) { upgrade throws(TransportFailure) in try upgrade.begin(after: result) }
-                guard upgrades[easy] === upgrade else { continue }
-                opened[upgrade.descriptor] = upgrade
-                byChannel[ObjectIdentifier(upgrade.channel)] = upgrade
+                if upgrades[number] != nil { opened[Int(upgrade.descriptor)] = upgrade }
             }
         }
         groups.removeAll { $0.openingCount == 0 && !$0.isOpen }
@@ -174,9 +176,8 @@ final class CurlConnections {
 
     /// Closes a connection.
     private func remove(_ upgrade: CurlUpgrade, with failure: TransportFailure) {
-        upgrades[upgrade.transfer.easy] = nil
-        opened[upgrade.descriptor] = nil
-        byChannel[ObjectIdentifier(upgrade.channel)] = nil
+        upgrades[upgrade.transfer.slot] = nil
+        opened[Int(upgrade.descriptor)] = nil
         upgrade.noteOpened()
         upgrade.channel.keepSocket()
         upgrade.group.remove(upgrade.transfer)

@@ -8,11 +8,6 @@ import Musl
 
 /// The lookup of a host's addresses by the resolver of a ``CurlTransport``.
 struct CurlLookup: Sendable {
-    private enum Outcome: Sendable {
-        case addresses([String]?)
-        case timedOut
-    }
-
     let resolver: @Sendable (_ host: String, _ port: Int) async -> [String]?
     /// Otherwise, libcurl keeps an entry until another one replaces it, and reads the plus sign as a part of the name.
     var expiresEntries = CurlLibrary.expiresHostEntries
@@ -30,25 +25,23 @@ struct CurlLookup: Sendable {
         guard !Self.endsInNumber(host) else { return [] }
         guard host.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: ":") }) else { throw .missingHost }
         let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
-        let outcome = SharedOutcome<Outcome>()
-        let lookup = Task { [resolver] in outcome.settle(.addresses(await resolver(host, port))) }
+        let outcome = SharedOutcome<Result<[String]?, TransportFailure>>()
+        let lookup = Task { [resolver] in outcome.settle(.success(await resolver(host, port))) }
         let timer = Task {
-            if (try? await ContinuousClock().wait(for: limit)) != nil { outcome.settle(.timedOut) }
+            guard (try? await ContinuousClock().wait(for: limit)) != nil else { return }
+            let words = "the request timed out: the transport's resolver didn't return within \(limit)"
+            outcome.settle(.failure(.quotable(.timedOut, words)))
         }
         defer {
             lookup.cancel()
             timer.cancel()
         }
         guard let found = try? await outcome.value() else { throw .cancelled }
-        switch found {
-        case .timedOut:
-            throw .quotable(.timedOut, "the request timed out: the transport's resolver didn't return within \(limit)")
-        case .addresses(let addresses):
-            // Some versions look up a name with the dot at its end, others without it.
-            let entry = try Self.entry(port, addresses)
-            let sign = addresses == nil ? "-" : expiresEntries ? "+" : ""
-            return Set([host, name]).map { sign + $0 + entry }
-        }
+        let addresses = try found.get()
+        let entry = try Self.entry(port, addresses)
+        let sign = addresses == nil ? "-" : expiresEntries ? "+" : ""
+        // Some versions look up a name with the dot at its end, others without it.
+        return (host == name ? [host] : [host, name]).map { sign + $0 + entry }
     }
 
     /// The part of an entry after the name. libcurl removes an entry with a plus sign when its time is up.
@@ -77,11 +70,10 @@ struct CurlLookup: Sendable {
     /// Whether a host is an IPv4 address by its last part, as in `127.1` and `0x7f000001`, which libcurl reads itself.
     /// No top-level domain is a number (URL standard, "ends in a number").
     private static func endsInNumber(_ host: String) -> Bool {
-        guard let last = host.lowercased().split(separator: ".", omittingEmptySubsequences: false).last else {
-            return false
-        }
-        if last.hasPrefix("0x") { return last.dropFirst(2).allSatisfy(\.isHexDigit) }
-        return !last.isEmpty && last.utf8.allSatisfy(\.isDigit)
+        let bytes = Array(host.asciiLowercased.utf8)
+        let last = bytes[(bytes.lastIndex(of: UInt8(ascii: ".")).map { $0 + 1 } ?? 0)...]
+        if last.starts(with: "0x".utf8) { return last.dropFirst(2).allSatisfy { $0.hexadecimalDigit != nil } }
+        return !last.isEmpty && last.allSatisfy(\.isDigit)
     }
 }
 #endif

@@ -16,7 +16,8 @@ extension CurlLoop {
     /// The weight of a refusal if the server didn't respond to another request since the previous refusal.
     private static let fruitlessRefusalWeight = 25
 
-    func take(_ pending: consuming CurlPendingCall) {
+    func take(_ pending: CurlPendingCall) {
+        var pending = pending
         guard !pending.call.isCancelled.load(ordering: .acquiring) else { return pending.fail(with: .cancelled) }
         if pending.call.timeoutMilliseconds > 0 {
             let deadline = clock.now + UInt64(pending.call.timeoutMilliseconds) * 1_000_000
@@ -33,14 +34,13 @@ extension CurlLoop {
         while let (pending, host) = queue.next() { begin(pending, at: host) }
     }
 
-    private func begin(_ pending: consuming CurlPendingCall, at host: CurlConnectionQueue.Host) {
-        let headBuffer = pending.takeHeadBuffer()
+    private func begin(_ pending: CurlPendingCall, at host: CurlConnectionQueue.Host) {
         guard let transfer = spareTransfer() else {
             queue.release(host)
             return pending.fail(with: .unavailable)
         }
         do {
-            try transfer.begin(pending, at: host, headBuffer: headBuffer)
+            try transfer.begin(pending, at: host)
         } catch {
             queue.release(host)
             transfer.end(with: .failure(error))
@@ -57,14 +57,13 @@ extension CurlLoop {
 
     /// Passes on received bytes, and ends the exchanges that libcurl finished.
     func finishCompleted() {
-        endCancelled()
         arrivals.flush()
         connections?.finishConnecting()
-        noteGoAways()
         var result = CURLE_OK
         var refused: [CurlPendingCall] = []
         while let easy = ccurl_multi_next_done(multi, &result) {
             guard let transfer = ccurl_private(easy)?.object(CurlTransfer.self) else { continue }
+            noteGoAways()
             if transfer.current == nil {
                 abandonedCount -= 1
                 remove(transfer, with: .failure(TransportFailure.cancelled))
@@ -92,7 +91,8 @@ extension CurlLoop {
     }
 
     /// Ends the transfer of a refused call, and returns the call for a retry.
-    private func withdraw(_ pending: consuming CurlPendingCall, of transfer: CurlTransfer) -> CurlPendingCall {
+    private func withdraw(_ pending: CurlPendingCall, of transfer: CurlTransfer) -> CurlPendingCall {
+        var pending = pending
         let responses = transfer.host?.responseCount ?? 0
         pending.refusals += responses == pending.responsesBefore ? Self.fruitlessRefusalWeight : 1
         pending.responsesBefore = responses
@@ -103,24 +103,8 @@ extension CurlLoop {
 
     @inline(never)
     func end(_ transfer: CurlTransfer, after result: CURLcode) {
+        noteGoAways()
         remove(transfer, with: Result { try transfer.outcome(result) })
-    }
-
-    /// Ends the exchange of a cancelled call.
-    func cancel(_ transfer: CurlTransfer) {
-        if transfer.prepareCancelledCompletion() {
-            cancelled.append(transfer)
-        } else {
-            interrupt(transfer, with: .failure(TransportFailure.cancelled))
-        }
-    }
-
-    /// Notifies the cancelled calls, then closes their connections, because closing many of them takes long.
-    private func endCancelled() {
-        guard !cancelled.isEmpty else { return }
-        for transfer in cancelled { transfer.completion.take()?.deliver() }
-        for transfer in cancelled { interrupt(transfer, with: .failure(TransportFailure.cancelled)) }
-        cancelled.removeAll(keepingCapacity: true)
     }
 
     /// Removes an unfinished transfer from libcurl.
@@ -157,14 +141,10 @@ extension CurlLoop {
         connections?.endAll(with: failure)
     }
 
-    private func openConnection(for pending: consuming CurlPendingCall) {
+    private func openConnection(for pending: CurlPendingCall) {
         let connections = connections ?? CurlConnections(self)
         self.connections = connections
         connections.begin(pending)
-    }
-
-    func cancelConnection(of call: CurlCall) {
-        connections?.cancel(call)
     }
 
     /// Ends the exchanges that libcurl doesn't end: exchanges that timed out, and exchanges with a complete response

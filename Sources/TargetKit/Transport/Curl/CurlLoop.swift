@@ -52,8 +52,6 @@ final class CurlLoop {
     var abandonedCount = 0
     @exclusivity(unchecked) private var commands: [CurlCommandQueue.Command] = []
     @exclusivity(unchecked) var finished: [CurlTransfer] = []
-    /// The transfers of cancelled calls, which libcurl still has.
-    @exclusivity(unchecked) var cancelled: [CurlTransfer] = []
     /// The time of libcurl's timer; `nil` if none is set.
     @exclusivity(unchecked) private var timer: UInt64?
     /// The upgraded connections; `nil` until the first is requested.
@@ -121,9 +119,8 @@ final class CurlLoop {
     func run() {
         while true {
             let phase = commandQueue.take(&commands)
-            // Removed one by one, so that a command's content has no other owner.
-            commands.reverse()
-            while let command = commands.popLast() { perform(command) }
+            for command in commands { perform(command) }
+            commands.removeAll(keepingCapacity: true)
             if phase == .closing { endAll(with: .shutDown) }
             finishCompleted()
             startQueuedCalls()
@@ -139,14 +136,18 @@ final class CurlLoop {
         }
     }
 
-    private func perform(_ command: consuming CurlCommandQueue.Command) {
+    private func perform(_ command: CurlCommandQueue.Command) {
         switch command {
         case .start(let pending):
             take(pending)
         case .cancel(let call):
-            if case .upgrade = call.destination { return cancelConnection(of: call) }
-            if let transfer = transfer(of: call) { return cancel(transfer) }
-            queue.remove(call)?.fail(with: .cancelled)
+            if case .upgrade = call.destination {
+                connections?.cancel(call)
+            } else if let transfer = transfer(of: call) {
+                interrupt(transfer, with: .failure(TransportFailure.cancelled))
+            } else {
+                queue.remove(call, of: settings.hostKey(of: call))?.fail(with: .cancelled)
+            }
         case .resume(let call):
             guard let transfer = transfer(of: call) else { return }
             let result = transfer.resume()

@@ -8,7 +8,7 @@ struct CurlResponseHead {
 
     private(set) var statusCode = 0
     private(set) var httpVersion = "HTTP/1.1"
-    private(set) var lines: [UInt8]
+    private(set) var lines: [UInt8] = []
     private(set) var framing = CurlFraming()
     /// Whether the blank line arrived. libcurl accepts a head without it as a complete response.
     private(set) var isComplete = false
@@ -24,9 +24,9 @@ struct CurlResponseHead {
     /// Whether the status line arrived.
     var hasBegun: Bool { statusCode != 0 }
 
-    /// Creates an empty head that is collected in the buffer.
-    init(in headBuffer: consuming [UInt8] = [], limit: Int = 0, hasBody: Bool = true, keepsInterim: Bool = false) {
-        lines = headBuffer
+    /// Creates an empty head with memory for lines of a size in bytes.
+    init(capacity: Int = 0, limit: Int = 0, hasBody: Bool = true, keepsInterim: Bool = false) {
+        lines.reserveCapacity(capacity)
         self.keepsInterim = keepsInterim
         self.limit = limit
         self.hasBody = hasBody

@@ -62,10 +62,7 @@ extension CurlTransfer {
     /// Whether part of the request's body wasn't sent.
     var isBodyUnsent: Bool {
         guard let call = current?.call, call.hasBody else { return false }
-        let sent = offset(CURLINFO_SIZE_UPLOAD_T)
-        if case .data(let data) = call.body { return sent < Int64(data.count) }
-        guard let upload else { return false }
-        return !upload.isAtEnd || sent < upload.count
+        return bodyLength.map { offset(CURLINFO_SIZE_UPLOAD_T) < $0 } ?? true
     }
 
     /// Whether the server reported success before it had the whole request, without releasing the rest.
@@ -100,8 +97,7 @@ extension CurlTransfer {
     func describingUnsentBody(_ failure: TransportFailure) -> TransportFailure {
         guard isResponseEarly, isBodyUnsent else { return failure }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
-        let length: Int64? = if case .data(let data)? = current?.call.body { Int64(data.count) } else { upload?.length }
-        let part = length.map { "\(sent) of \($0) bytes" } ?? "\(sent) bytes"
+        let part = bodyLength.map { "\(sent) of \($0) bytes" } ?? "\(sent) bytes"
         var failure = failure
         failure.message += "; the server responded with status \(head.statusCode) after \(part) of the body were sent"
         return failure

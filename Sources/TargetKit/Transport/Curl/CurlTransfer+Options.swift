@@ -72,13 +72,12 @@ extension CurlTransfer {
         // This resets the options of the other kinds of bodies.
         set(CURLOPT_HTTPGET, value: 1)
         ccurl_setopt_string(easy, CURLOPT_CUSTOMREQUEST, call.method)
-        switch call.body {
-        case .none where call.sendsLength: post(Data())
-        case .none: set(CURLOPT_NOBODY, value: call.method == "HEAD" ? 1 : 0)
-        case .data(let data) where data.count <= Self.copyLimit: post(data)
-        case .data(let data): send(CurlUpload(data))
-        case .source(let source):
+        if let source = call.source {
             send(CurlUpload(prefetched: source) { [commandQueue] in commandQueue.post(.resume(call)) })
+        } else if let data = call.data ?? (call.sendsLength ? Data() : nil) {
+            if data.count <= Self.copyLimit { post(data) } else { send(CurlUpload(data)) }
+        } else {
+            set(CURLOPT_NOBODY, value: call.method == "HEAD" ? 1 : 0)
         }
     }
 
@@ -150,7 +149,8 @@ struct CurlHeaderList: ~Copyable {
     /// Whether the list is that of the fields, byte for byte. Equal strings can have different bytes, if one of them has
     /// a composed character.
     func isMade(of fields: [CurlField]) -> Bool {
-        self.fields == fields && zip(self.fields, fields).allSatisfy { $0.value.hasBytes(of: $1.value) }
+        self.fields.count == fields.count
+            && zip(self.fields, fields).allSatisfy { $0.name.hasBytes(of: $1.name) && $0.value.hasBytes(of: $1.value) }
     }
 
     /// Adds a field.

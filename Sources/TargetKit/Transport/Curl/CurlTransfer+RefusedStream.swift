@@ -44,11 +44,8 @@ final class CurlGoAways {
         frames.append(frame)
     }
 
-    /// Whether one of the frames arrived on a connection.
-    func contains(on connection: CurlConnection) -> Bool { frames.contains { $0.connection == connection } }
-
     func take() -> [CurlGoAway] {
-        defer { frames = [] }
+        defer { if !frames.isEmpty { frames = [] } }
         return frames
     }
 }
@@ -150,7 +147,7 @@ extension CurlTransfer {
         guard head.httpVersion == "HTTP/2", head.framing.length == nil, current?.call.method != "HEAD",
             head.statusCode != 204, head.statusCode != 304, !options.forbidsReuse
         else { return false }
-        return connectionEnd.isByError && stream.map { goAways.contains(on: $0.connection) } != true
+        return connectionEnd.isByError
     }
 
     /// The call, if it must be retried because the server didn't process it and libcurl doesn't retry it; otherwise
@@ -180,13 +177,13 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The decimal number after the first occurrence of the text; `nil` if there is none below 2^32.
-    fileprivate func number(after text: String) -> UInt32? {
-        let parts = String(decoding: self, as: UTF8.self).split(
-            separator: text,
-            maxSplits: 1,
-            omittingEmptySubsequences: false
-        )
-        return parts.count == 2 ? UInt32(parts[1].prefix { $0.isASCII && $0.isNumber }) : nil
+    fileprivate func number(after text: StaticString) -> UInt32? {
+        let starts = 0...Swift.max(0, count - text.utf8CodeUnitCount)
+        guard let start = starts.first(where: { UnsafeRawBufferPointer(rebasing: self[$0...]).starts(with: text) })
+        else { return nil }
+        let digits = self[(start + text.utf8CodeUnitCount)...].prefix(while: \.isDigit)
+        let number = digits.prefix(11).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        return digits.isEmpty ? nil : UInt32(exactly: number)
     }
 }
 #endif

@@ -121,13 +121,13 @@ final class CurlTransfer {
     var leavesConnectionIdle: Bool { !isPaused && head.httpVersion != "HTTP/2" && !isBodyUnsent }
 
     /// Prepares the handle for a call. After an error, ``end(with:)`` resets it.
-    func begin(_ pending: CurlPendingCall, at host: CurlConnectionQueue.Host, headBuffer: consuming [UInt8]) throws {
+    func begin(_ pending: CurlPendingCall, at host: CurlConnectionQueue.Host) throws {
         if let setUpFailure { throw setUpFailure }
         errorBuffer.pointee = 0
         try prepare(pending.call)
         prepareConnection(pending.call, at: host)
         head = CurlResponseHead(
-            in: headBuffer,
+            capacity: CurlResponseHead.typicalSize,
             limit: settings.configuration.maxHeadSize,
             hasBody: pending.call.method != "HEAD",
             keepsInterim: pending.call.interimResponse != nil
@@ -159,18 +159,10 @@ final class CurlTransfer {
         lastActivity = clock.now
     }
 
-    /// Stores the completion of a cancelled call before its transfer ends. Returns `false` if the transfer uses the body,
-    /// the file or the reader of the call.
-    func prepareCancelledCompletion() -> Bool {
-        guard case .memory = bodyWriter, current?.call.hasBody == false else { return false }
-        completion = takeCompletion(with: .failure(TransportFailure.cancelled))
-        return true
-    }
-
     /// Ends the call during a lookup, which libcurl can't end, and stores its completion. The handle stays with libcurl,
     /// without a timeout, after which libcurl would leave the lookup's thread behind.
     func abandon(with outcome: Result<TransportResponse, any Error>) {
-        if let taken = takeCompletion(with: outcome) { completion = taken }
+        completion = takeCompletion(with: outcome)
         set(CURLOPT_CONNECTTIMEOUT_MS, value: Int(Int32.max))
         progress = nil
         bodyWriter = .memory(Data(), limit: 0)
@@ -238,7 +230,7 @@ final class CurlTransfer {
 
     /// The length of the request's body; `nil` while it is unknown.
     var bodyLength: Int64? {
-        if case .data(let data)? = current?.call.body { return Int64(data.count) }
+        if let data = current?.call.data { return Int64(data.count) }
         return upload?.length ?? upload?.countedLength
     }
 }

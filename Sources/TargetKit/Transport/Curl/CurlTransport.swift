@@ -147,7 +147,7 @@ public final class CurlTransport: Transport {
         do {
             let headLimit = configuration.maxHeadSize
             var response = try await upgrade.response(to: request, over: connection, headLimit: headLimit)
-            try connection.endHandshake()
+            try connection.channel.endHandshake()
             response.metrics = opened.metrics
             return response
         } catch is CancellationError {

@@ -44,7 +44,7 @@ final class CurlUpgrade {
         self.group = group
         call = pending.call
         sockets = loop.sockets
-        channel = CurlChannel(loop.commandQueue)
+        channel = CurlChannel(loop.commandQueue, number: transfer.slot)
     }
 
     deinit {

@@ -13,13 +13,10 @@ final class CurlUpload {
     /// The number of bytes; `nil` if unknown, which sends the body in chunks.
     let length: Int64?
     /// The number of bytes read so far.
-    private(set) var count: Int64 = 0
+    private var count: Int64 = 0
     private let source: Source
     /// The total number of bytes, after all of them are read.
     private(set) var countedLength: Int64?
-
-    /// Whether all bytes are read.
-    var isAtEnd: Bool { countedLength != nil || count == length }
 
     init(_ data: Data) {
         source = .data(data)

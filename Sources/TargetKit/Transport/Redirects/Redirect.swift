@@ -101,19 +101,21 @@ extension URL {
         let text = FieldOctets.percentEncoded(location.trimmingCharacters(in: .whitespaces))
         let start = Self.endOfAuthority(in: text)
         guard let authority = Self.authority(text[..<start]) else { return nil }
-        let parts = text[start...].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        let escaped = authority + parts.map { PercentEncoding.encode(escapedText: String($0)) }.joined(separator: "#")
+        let end = text.utf8[start...].firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        var escaped = authority + PercentEncoding.encode(escapedText: String(text[start..<end]))
+        let fragment = text.utf8[end...].dropFirst()
+        if end < text.endIndex { escaped += "#" + PercentEncoding.encode(escapedText: String(Substring(fragment))) }
         guard URL(escaped: escaped) != nil, let url = URL(string: escaped, relativeTo: base) else { return nil }
         self = url.absoluteURL
     }
 
     /// The index at which the path begins (RFC 3986 §3.2); the start of a text without an authority.
     private static func endOfAuthority(in text: String) -> String.Index {
-        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let scheme = text.utf8.prefix { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
         let rest = text[scheme.endIndex...]
         let mark = scheme.isEmpty ? "//" : "://"
         guard rest.hasPrefix(mark) else { return text.startIndex }
-        return rest.dropFirst(mark.count).firstIndex { "/?#".contains($0) } ?? text.endIndex
+        return rest.utf8.dropFirst(mark.count).firstIndex { "/?#".utf8.contains($0) } ?? text.endIndex
     }
 
     /// The scheme and authority; Foundation encodes a host name with non-ASCII characters.

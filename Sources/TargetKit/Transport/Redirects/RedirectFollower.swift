@@ -73,9 +73,8 @@ struct RedirectFollower: Sendable {
             next.urlRequest.httpBody = nil
             next.body = .none
         }
-        next.urlRequest.allHTTPHeaderFields = request.urlRequest.allHTTPHeaderFields?.filter { field in
-            let isOfBody = becomesGet && field.key.describesBody
-            return !isOfBody && !(redirect.isCrossOrigin && isForOneOrigin(field.key))
+        next.urlRequest.removeFields { name, _ in
+            becomesGet && name.describesBody || redirect.isCrossOrigin && isForOneOrigin(name)
         }
         return next
     }
@@ -89,7 +88,7 @@ struct RedirectFollower: Sendable {
         } else if decided.httpBody == nil, !HTTPMethod(rawValue: decided.httpMethod ?? "GET").allowsBody {
             // A body that is read while it is sent isn't part of the closure's request.
             next.body = .none
-            next.urlRequest.allHTTPHeaderFields = decided.allHTTPHeaderFields?.filter { !$0.key.describesBody }
+            next.urlRequest.removeFields { name, _ in name.describesBody }
         }
         do {
             try RequestCheck.check(decided, hasBody: next.body.isBody)
@@ -101,8 +100,8 @@ struct RedirectFollower: Sendable {
         try checkSecurity(of: step)
         if step.isCrossOrigin, !redirect.isCrossOrigin {
             // Fields that the closure set are intended for the new origin.
-            next.urlRequest.allHTTPHeaderFields = next.urlRequest.allHTTPHeaderFields?.filter { name, value in
-                !isForOneOrigin(name) || shown.urlRequest.value(forHTTPHeaderField: name) != value
+            next.urlRequest.removeFields { name, value in
+                isForOneOrigin(name) && shown.urlRequest.value(forHTTPHeaderField: name) == value
             }
         }
         return Step(redirect: step, request: next)
@@ -121,24 +120,22 @@ struct RedirectFollower: Sendable {
 
     /// The failure of a redirect without a URL that can be called.
     private func refusal(_ reason: String, of url: URL) -> URLError {
-        let words = "the redirect can't be followed: \(reason)"
-        return URLError(
-            .redirectToNonExistentLocation,
-            userInfo: [
-                NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: words, FailureMark.words: words,
-            ]
-        )
+        TransportFailure.quotable(.redirectToNonExistentLocation, "the redirect can't be followed: \(reason)")
+            .error(for: url)
     }
 
     private func failure(_ code: URLError.Code, redirect: Redirect, words: String) -> URLError {
-        URLError(
-            code,
-            userInfo: [
-                NSURLErrorFailingURLErrorKey: redirect.to.redacted,
-                NSLocalizedDescriptionKey: words
-                    + ", last from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))",
-            ]
-        )
+        let message = "\(words), last from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))"
+        return .failure(code, message: message, for: redirect.to)
+    }
+}
+
+extension URLRequest {
+    /// Removes the header fields for which the closure returns `true`.
+    fileprivate mutating func removeFields(_ isRemoved: (_ name: String, _ value: String) -> Bool) {
+        for (name, value) in allHTTPHeaderFields ?? [:] where isRemoved(name, value) {
+            setValue(nil, forHTTPHeaderField: name)
+        }
     }
 }
 

@@ -80,8 +80,9 @@ public struct TLSPolicy: Sendable, Hashable {
 
     /// The digests of the keys that are accepted for the host; `nil` if it isn't pinned.
     func pinnedKeys(for host: String) -> [String]? {
-        let matching = pins.filter { Self.matches(host, pattern: $0.key) }
-        return matching.isEmpty ? nil : matching.flatMap(\.value)
+        var keys: [String]?
+        for (pattern, digests) in pins where Self.matches(host, pattern: pattern) { keys = (keys ?? []) + digests }
+        return keys
     }
 
     /// This policy with trust in any certificate of any host. Use it only for a named environment of an app.

@@ -32,7 +32,7 @@ final class SessionDelegate: NSObject, Sendable {
             if !state.isShutDown { state.waiting[ObjectIdentifier(exchange)] = exchange }
             return !state.isShutDown
         }
-        guard isOpen else { return exchange.fail(.cancelled, message: Self.shutDownMessage) }
+        guard isOpen else { return exchange.fail(.shutDown) }
         guard case .stream(let source) = exchange.call.body else {
             return queue.async { self.start(exchange, body: exchange.body, in: session) }
         }
@@ -56,7 +56,7 @@ final class SessionDelegate: NSObject, Sendable {
             state.isShutDown = true
             return Array(state.exchanges.values) + Array(state.waiting.values)
         }
-        open.forEach { $0.fail(.cancelled, message: Self.shutDownMessage) }
+        open.forEach { $0.fail(.shutDown) }
         #if !canImport(FoundationNetworking)
         for webSocket in state.withLock(\.webSockets).values { webSocket.fail(URLError(.cancelled)) }
         #endif
@@ -69,13 +69,11 @@ final class SessionDelegate: NSObject, Sendable {
         queue.async { session.finishTasksAndInvalidate() }
     }
 
-    private static let shutDownMessage = "the transport was shut down"
-
     private func start(_ exchange: URLSessionExchange, body: URLSessionBody, in session: URLSession) {
         // Creating a task in an invalidated session ends the process. Both happen on this queue, which orders them.
         guard !exchange.isSettled, !state.withLock({ $0.isShutDown }) else {
             forget(exchange)
-            return exchange.fail(.cancelled, message: Self.shutDownMessage)
+            return exchange.fail(.shutDown)
         }
         // On Apple platforms, upload tasks add the header fields of resumable uploads from iOS 17 and macOS 14 on, such as
         // `Upload-Complete`.

@@ -14,7 +14,7 @@ extension URLSessionExchange {
             state.download.total = total
         }
         if let limit = call.bodyWriter.limit, let total, total > limit {
-            return settle(.failure(TransportFailure.overLimit(limit).error(for: call.url)))
+            return fail(.overLimit(limit))
         }
         deliver(head)
     }
@@ -22,15 +22,20 @@ extension URLSessionExchange {
     /// Receives decoded bytes of the response's body.
     func receive(_ data: Data) {
         let written = write(data)
-        let pendingCompletion = state.withLock { state in
-            state.isWriting = false
-            return state.pendingCompletion.take()
-        }
-        if let (continuation, outcome) = pendingCompletion { return continuation.resume(with: outcome) }
+        endWriting()
         switch written {
         case .success(let reports): for report in reports { call.progress?(report) }
-        case .failure(let error): settle(.failure(error.error(for: call.url)))
+        case .failure(let error): fail(error)
         }
+    }
+
+    /// Resumes the caller if the exchange ended during a write.
+    private func endWriting() {
+        let (continuation, outcome) = state.withLock { state in
+            state.isWriting = false
+            return (state.outcome == nil ? nil : state.continuation.take(), state.outcome.take())
+        }
+        if let outcome { continuation?.resume(with: outcome) }
     }
 
     /// Writes the bytes and returns the progress to report, of the download only after that of the upload.
@@ -91,7 +96,7 @@ extension URLSessionExchange {
     }
 
     func keep(_ metrics: TransportMetrics) {
-        state.withLock { $0.metrics = metrics }
+        state.withLock { $0.metrics = Boxed(metrics) }
     }
 
     /// Ends the exchange after its task ended.
@@ -107,11 +112,11 @@ extension URLSessionExchange {
             guard var head = known ?? (response as? HTTPURLResponse).map({ ResponseHead($0) }) else {
                 throw TransportFailure(.badServerResponse, message: "the response has no head")
             }
-            if let metrics { head.httpVersion = metrics.httpVersion }
+            if let metrics { head.httpVersion = metrics.value.httpVersion }
             deliver(head)
-            finish(head, metrics: metrics)
+            try finish(head, metrics: metrics?.value)
         } catch {
-            settle(.failure(error.error(for: call.url)))
+            fail(error)
         }
     }
 
@@ -123,17 +128,13 @@ extension URLSessionExchange {
         throw TransportFailure(.networkConnectionLost, message: words)
     }
 
-    /// Ends the exchange with its response. From here on, it can't be cancelled or time out.
-    private func finish(_ head: ResponseHead, metrics: TransportMetrics?) {
-        guard let ended = end(with: nil) else { return }
-        let bodyWriter = ended.bodyWriter ?? call.bodyWriter
-        do throws(TransportFailure) {
-            let body = try bodyWriter.finish()
-            reportEnd()
-            tell(ended, outcome: .success(TransportResponse(head: head, body: body, metrics: metrics)))
-        } catch {
-            tell(ended, outcome: .failure(error.error(for: call.url)))
-        }
+    /// Ends the exchange with its response.
+    private func finish(_ head: ResponseHead, metrics: TransportMetrics?) throws(TransportFailure) {
+        guard let bodyWriter = takeBodyWriter() else { return }
+        defer { endWriting() }
+        let body = try bodyWriter.finish()
+        reportEnd()
+        settle(.success(TransportResponse(head: head, body: body, metrics: metrics)))
     }
 
     /// The error for the caller if the task ended with an error.
@@ -152,6 +153,7 @@ extension URLSessionExchange {
     private func reportEnd() {
         guard let progress = call.progress else { return }
         let reports = state.withLock { state -> [TransferProgress] in
+            if state.isSettled { return [] }
             let upload = state.body.isPresent ? state.upload.finalReport(total: state.body.length) : nil
             return [upload, state.download.finalReport(total: state.download.completed)].compactMap(\.self)
         }

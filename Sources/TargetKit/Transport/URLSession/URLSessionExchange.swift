@@ -8,8 +8,6 @@
 final class URLSessionExchange: Sendable {
     struct State: Sendable {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
-        /// The outcome, if the exchange ended before it had a continuation.
-        var outcome: Result<TransportResponse, any Error>?
         var isSettled = false
         /// Whether the caller received the response and reads the body.
         var isHeadDelivered = false
@@ -21,29 +19,17 @@ final class URLSessionExchange: Sendable {
         /// The destination of the body; `nil` while it is being written to, so that it has one owner and no lock is
         /// held during disk access.
         var bodyWriter: URLSessionBodyWriter?
-        /// Whether bytes are being written. If the exchange ends during the write, the caller is resumed after it, when
-        /// the partial file is removed.
+        /// Whether bytes are being written.
         var isWriting = false
-        /// The continuation to resume after the write, and its result.
-        var pendingCompletion:
-            (CheckedContinuation<TransportResponse, any Error>, Result<TransportResponse, any Error>)?
+        /// The outcome of an exchange that ended during a write. The caller is resumed after the write, when the partial
+        /// file is removed.
+        var outcome: Result<TransportResponse, any Error>?
         var upload = PacedProgress(.upload)
         var download = PacedProgress(.download)
-        var metrics: TransportMetrics?
+        var metrics: Boxed<TransportMetrics>?
         var restarts = 0
         /// Whether the server or a proxy responded with a challenge, and processed nothing.
         var isChallenged = false
-    }
-
-    /// The state of an ended exchange, owned by the code that ended it.
-    struct Ended: Sendable {
-        /// `nil` if the caller is resumed after a write.
-        let continuation: CheckedContinuation<TransportResponse, any Error>?
-        let task: URLSessionTask?
-        let timer: Task<Void, Never>?
-        let bodyWriter: URLSessionBodyWriter?
-        /// The channel of a streamed body, if its caller already received the response.
-        let channel: BodyChannel?
     }
 
     let call: URLSessionCall
@@ -66,16 +52,15 @@ final class URLSessionExchange: Sendable {
     /// The request's body; `.none` until a source is read.
     var body: URLSessionBody { state.withLock { $0.body } }
 
-    /// Stores the caller's continuation and starts the timeout; returns `false` if the exchange already ended.
+    /// Stores the caller's continuation and starts the timeout; returns `false` if the call was cancelled before.
     func open(_ continuation: CheckedContinuation<TransportResponse, any Error>) -> Bool {
-        let outcome = state.withLock { state in
-            if state.outcome == nil { state.continuation = continuation }
-            return state.outcome
+        let isSettled = state.withLock { state in
+            if !state.isSettled { state.continuation = continuation }
+            return state.isSettled
         }
-        if let outcome { continuation.resume(with: outcome) }
-        guard outcome == nil else { return false }
-        startTimer()
-        return true
+        if isSettled { continuation.resume(throwing: TransportFailure.cancelled.error(for: call.url)) }
+        if !isSettled { startTimer() }
+        return !isSettled
     }
 
     func keep(_ body: URLSessionBody) {
@@ -96,7 +81,7 @@ final class URLSessionExchange: Sendable {
     func prepareToSendAgain() -> Bool {
         guard call.request.isRepeatable() || isUnprocessed else {
             let words = "the connection was closed before a response arrived, and the request isn't safe to retry"
-            fail(.networkConnectionLost, message: words)
+            fail(TransportFailure(.networkConnectionLost, message: words))
             return false
         }
         let isOver = state.withLock { state in
@@ -106,7 +91,8 @@ final class URLSessionExchange: Sendable {
             // libcurl gives up after five connections that closed during the request.
             return state.restarts > 5 || state.isHeadDelivered
         }
-        if isOver { fail(.networkConnectionLost, message: "the connection was closed repeatedly during the request") }
+        let words = "the connection was closed repeatedly during the request"
+        if isOver { fail(TransportFailure(.networkConnectionLost, message: words)) }
         return !isSettled
     }
 
@@ -125,45 +111,26 @@ final class URLSessionExchange: Sendable {
         #endif
     }
 
-    /// Ends the exchange, unless it already ended.
+    /// Ends the exchange, unless it already ended, and reports its outcome to the caller or the reader of the body.
     func settle(_ outcome: Result<TransportResponse, any Error>) {
-        guard let ended = end(with: outcome) else { return }
-        tell(ended, outcome: outcome)
-    }
-
-    /// Ends the exchange and returns its state; `nil` if it already ended.
-    ///
-    /// - Parameter outcome: The result for the caller; `nil` while it is unknown.
-    func end(with outcome: Result<TransportResponse, any Error>?) -> Ended? {
-        state.withLock { state -> Ended? in
-            guard !state.isSettled else { return nil }
+        let (isFirst, isStreamed, ended) = state.withLock { state in
+            let isFirst = !state.isSettled
             state.isSettled = true
-            var continuation = state.continuation.take()
-            if let outcome {
-                if continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
-                if state.isWriting, let waiting = continuation.take() { state.pendingCompletion = (waiting, outcome) }
-            }
-            return Ended(
-                continuation: continuation,
-                task: state.task.take(),
-                timer: state.timer.take(),
-                bodyWriter: state.bodyWriter.take(),
-                channel: state.isHeadDelivered ? call.bodyWriter.channel : nil
-            )
+            if isFirst, state.isWriting { state.outcome = outcome }
+            let continuation = state.isWriting ? nil : state.continuation.take()
+            let ended = (state.task.take(), state.timer.take(), state.bodyWriter.take(), continuation)
+            return (isFirst, state.isHeadDelivered, ended)
         }
+        let (task, timer, _, continuation) = ended
+        timer?.cancel()
+        if case .failure = outcome, let task { queue.async { task.cancel() } }
+        if isFirst, isStreamed { call.bodyWriter.channel?.finish(outcome.map { _ in }) }
+        continuation?.resume(with: outcome)
     }
 
-    /// Reports the result of the exchange to the caller or the reader of the body.
-    func tell(_ ended: Ended, outcome: Result<TransportResponse, any Error>) {
-        ended.timer?.cancel()
-        if case .failure = outcome, let task = ended.task { queue.async { task.cancel() } }
-        ended.channel?.finish(outcome.map { _ in })
-        ended.continuation?.resume(with: outcome)
-    }
-
-    /// Ends the exchange with an error.
-    func fail(_ code: URLError.Code, message: String) {
-        settle(.failure(URLError.failure(code, message: message, for: call.url)))
+    /// Ends the exchange with a failure.
+    func fail(_ failure: TransportFailure) {
+        settle(.failure(failure.error(for: call.url)))
     }
 
     private func startTimer() {
@@ -171,7 +138,7 @@ final class URLSessionExchange: Sendable {
         let timer = Task.detached { [weak self] in
             // Foundation's own timeouts are whole seconds on Linux.
             guard (try? await ContinuousClock().wait(for: timeout)) != nil else { return }
-            self?.fail(.timedOut, message: "the request timed out")
+            self?.fail(.timedOut)
         }
         let isSettled = state.withLock { state in
             state.timer = timer
@@ -197,7 +164,7 @@ extension URLSessionExchange {
         let body = ResponseBody(from: channel) {
             self.updateSuspension()
         } cancel: {
-            if !self.isSettled { self.fail(.cancelled, message: "the body was released") }
+            if !self.isSettled { self.fail(TransportFailure(.cancelled, message: "the body was released")) }
         }
         continuation.resume(returning: TransportResponse(head: head, body: .stream(body)))
     }

@@ -37,16 +37,19 @@ struct JoinedSetCookie {
     let fields: [String]
 
     init(_ joined: String) {
-        var fields: [Substring] = []
-        var start = joined.startIndex
-        for comma in joined.indices where joined[comma] == "," {
-            let rest = joined[joined.index(after: comma)...]
-            let name = rest.dropFirst().prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " && $0 != "\"" }
-            guard rest.first == " ", !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
-            fields.append(joined[start..<comma])
+        let bytes = Array(joined.utf8)
+        let ends = Array("=;, \"".utf8)
+        var fields: [ArraySlice<UInt8>] = []
+        var start = 0
+        for comma in bytes.indices where bytes[comma] == UInt8(ascii: ",") {
+            let rest = bytes[(comma + 1)...]
+            let name = rest.dropFirst().prefix { !ends.contains($0) }
+            guard rest.first == UInt8(ascii: " "), !name.isEmpty, bytes[name.endIndex...].first == UInt8(ascii: "=")
+            else { continue }
+            fields.append(bytes[start..<comma])
             start = name.startIndex
         }
-        fields.append(joined[start...])
-        self.fields = fields.map { String($0.trimmingSpaces) }
+        fields.append(bytes[start...])
+        self.fields = fields.map { String(Substring(decoding: $0, as: UTF8.self).trimmingSpaces) }
     }
 }

@@ -160,7 +160,7 @@ public final class URLSessionTransport: Transport {
                 if exchange.open(continuation) { delegate.begin(exchange, in: session) }
             }
         } onCancel: {
-            exchange.fail(.cancelled, message: "the call was cancelled")
+            exchange.fail(.cancelled)
         }
     }
 

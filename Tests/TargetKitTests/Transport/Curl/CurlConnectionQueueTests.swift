@@ -83,7 +83,7 @@ struct CurlConnectionQueueTests {
             queue.add(starts[4], for: plain, isFirst: true)
             for start in starts[..<3] { queue.add(start, for: plain) }
             queue.add(starts[3], for: plain, isFirst: true)
-            #expect(queue.remove(starts[1].call) != nil)
+            #expect(queue.remove(starts[1].call, of: plain) != nil)
             var numbers: [Int?] = []
             while let (start, host) = queue.next() {
                 numbers.append(number(start))
@@ -114,11 +114,11 @@ struct CurlConnectionQueueTests {
         try await withStarts(6) { starts in
             let queue = queue()
             for start in starts[..<5] { queue.add(start, for: plain) }
-            #expect(number(queue.remove(starts[cancelled].call)) == cancelled)
-            #expect(queue.remove(starts[cancelled].call) == nil)
+            #expect(number(queue.remove(starts[cancelled].call, of: plain)) == cancelled)
+            #expect(queue.remove(starts[cancelled].call, of: plain) == nil)
             queue.add(starts[5], for: plain)
             #expect(taken(from: queue).map(\.number) == (0..<6).filter { $0 != cancelled })
-            #expect(queue.remove(starts[1].call) == nil)
+            #expect(queue.remove(starts[1].call, of: plain) == nil)
         }
     }
 
@@ -219,7 +219,7 @@ struct CurlConnectionQueueTests {
             #expect(taken(from: queue).count == 50)
             var expected = Set((50..<200).map { 1000 + $0 * 37 % 200 })
             for number in stride(from: 51, to: 200, by: 3) {
-                #expect(queue.remove(starts[number].call) != nil)
+                #expect(queue.remove(starts[number].call, of: plain) != nil)
                 expected.remove(1000 + number * 37 % 200)
             }
             var found: [Int] = []
@@ -264,15 +264,18 @@ struct CurlConnectionQueueTests {
                 queue.add(start, for: CurlConnectionQueue.Host.Key(origin: "http://\(number)", canShare: false))
             }
             switch leaving {
-            case .cancelled: for start in starts.dropFirst().shuffled() { _ = queue.remove(start.call) }
+            case .cancelled:
+                for (number, start) in starts.enumerated().dropFirst().shuffled() {
+                    let key = CurlConnectionQueue.Host.Key(origin: "http://\(number)", canShare: false)
+                    _ = queue.remove(start.call, of: key)
+                }
             case .overdue: #expect(queue.removeOverdue(at: 1201).overdue.count == 1200)
             case .closed: #expect(queue.removeAll().count == 1200)
             }
             #expect(queue.count == 0)
             #expect(queue.sizes.hosts <= 257)
             #expect(queue.sizes.turns == 0)
-            #expect(queue.sizes.tickets == 0)
-            #expect(queue.sizes.calls <= 1024)
+            #expect(queue.sizes.places == 0)
             // The others go on.
             queue.add(starts[1], for: plain)
             queue.release(running[0].host)
@@ -290,9 +293,9 @@ struct CurlConnectionQueueTests {
             queue.add(starts[0], for: plain)
             for start in starts.dropFirst() {
                 queue.add(start, for: plain, isFirst: areFirst)
-                #expect(queue.remove(start.call) != nil)
+                #expect(queue.remove(start.call, of: plain) != nil)
             }
-            #expect(queue.sizes.tickets < 100)
+            #expect(queue.sizes.places < 100)
             #expect(taken(from: queue).map(\.number) == [0])
         }
     }
@@ -310,7 +313,7 @@ struct CurlConnectionQueueTests {
                 return
             }
             do {
-                try transfer.begin(start, at: host, headBuffer: [])
+                try transfer.begin(start, at: host)
             } catch {
                 Issue.record(error)
             }
