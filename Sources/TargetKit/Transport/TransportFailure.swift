@@ -9,6 +9,7 @@ struct TransportFailure: Error {
     /// Further values of the error's `userInfo`.
     var info: [String: any Sendable] = [:]
 
+    @inline(never)
     init(_ code: URLError.Code, message: String) {
         self.code = code
         self.message = message
@@ -19,6 +20,7 @@ struct TransportFailure: Error {
     }
 
     /// A failure with a message that error texts may include.
+    @inline(never)
     static func quotable(_ code: URLError.Code, _ message: String) -> Self {
         var failure = Self(code, message: message)
         failure.isQuotable = true
@@ -26,6 +28,7 @@ struct TransportFailure: Error {
     }
 
     /// The error for the caller.
+    @inline(never)
     func error(for url: URL) -> URLError {
         var info = info
         if isQuotable { info[FailureMark.words] = message }

@@ -180,8 +180,8 @@ extension HTTPHeaders {
 
     private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D }
-        var line = line.drop(while: isSpace)
-        while let last = line.last, isSpace(last) { line.removeLast() }
-        return line
+        guard let first = line.firstIndex(where: { !isSpace($0) }), let last = line.lastIndex(where: { !isSpace($0) })
+        else { return [] }
+        return line[first...last]
     }
 }

@@ -6,9 +6,8 @@ final class BodyChannel: Sendable {
     private typealias Waiter = UnsafeContinuation<Data?, any Error>
 
     private struct State: Sendable {
+        /// The unread chunks.
         var pieces: [Data] = []
-        /// The index of the first unread chunk.
-        var first = 0
         var byteCount = 0
         /// The number of bytes that the reader received.
         var readByteCount: Int64 = 0
@@ -19,7 +18,7 @@ final class BodyChannel: Sendable {
         /// Whether the reader released the body.
         var isAbandoned = false
         var end: Result<Void, any Error>?
-        var waiters: [Waiter] = []
+        var waiter: Waiter?
         /// Receives the bytes instead of a reader, until the body ends.
         var receiver: (any BodyReceiver)?
         var drain: UnsafeContinuation<Void, any Error>?
@@ -30,37 +29,24 @@ final class BodyChannel: Sendable {
         mutating func append(_ bytes: UnsafeRawBufferPointer, _ piece: Data? = nil, limit: Int) {
             guard let start = bytes.baseAddress else { return }
             byteCount += bytes.count
-            guard let last = pieces.indices.last, last >= first, pieces[last].count < limit else {
+            guard let last = pieces.indices.last, pieces[last].count < limit else {
                 pieces.append(piece ?? Data(bytes: start, count: bytes.count))
                 return
             }
             pieces[last].append(start.assumingMemoryBound(to: UInt8.self), count: bytes.count)
         }
 
-        /// Returns the waiting reader that a chunk of this size resumes.
-        mutating func takeWaiter(for count: Int) -> Waiter? {
-            guard !waiters.isEmpty else { return nil }
-            readByteCount += Int64(count)
-            return waiters.removeFirst()
-        }
-
-        /// Removes a waiting reader and the first chunk for it; `nil` if either is missing.
+        /// Removes the waiting reader and the first chunk for it; `nil` if either is missing.
         mutating func takeDelivery() -> (Waiter, Data)? {
-            guard !waiters.isEmpty, let piece = takeFirst() else { return nil }
-            return (waiters.removeFirst(), piece)
+            guard waiter != nil, let piece = takeFirst(), let waiter = waiter.take() else { return nil }
+            return (waiter, piece)
         }
 
         mutating func takeFirst() -> Data? {
-            guard first < pieces.count else { return nil }
-            let piece = pieces[first]
-            pieces[first] = Data()
-            first += 1
+            guard !pieces.isEmpty else { return nil }
+            let piece = pieces.removeFirst()
             byteCount -= piece.count
             readByteCount += Int64(piece.count)
-            if first == pieces.count {
-                pieces.removeAll(keepingCapacity: true)
-                first = 0
-            }
             return piece
         }
     }
@@ -74,7 +60,7 @@ final class BodyChannel: Sendable {
     }
 
     var isPaused: Bool { state.withLock { $0.isPaused } }
-    var isReaderWaiting: Bool { state.withLock { !$0.waiters.isEmpty } }
+    var isReaderWaiting: Bool { state.withLock { $0.waiter != nil } }
 
     /// The number of bytes that the reader received.
     var readByteCount: Int64 { state.withLock(\.readByteCount) }
@@ -106,35 +92,30 @@ final class BodyChannel: Sendable {
     /// Appends a chunk regardless of the limit; returns `false`, once, when the sender should pause.
     func keep(_ piece: Data) -> Bool {
         guard !piece.isEmpty else { return true }
-        let (pauses, waiter) = state.withLock { state -> (Bool, Waiter?) in
-            if let waiter = state.takeWaiter(for: piece.count) { return (false, waiter) }
+        let (pauses, delivery) = state.withLock { state -> (Bool, (Waiter, Data)?) in
             piece.withUnsafeBytes { state.append($0, piece, limit: limit) }
+            if let delivery = state.takeDelivery() { return (false, delivery) }
             guard !state.isPaused, state.byteCount >= limit else { return (false, nil) }
             state.isPaused = true
             return (true, nil)
         }
-        waiter?.resume(returning: piece)
+        if let (waiter, piece) = delivery { waiter.resume(returning: piece) }
         return !pauses
     }
 
     /// Ends the body, with an error if it is incomplete.
     func finish(_ result: Result<Void, any Error>) {
-        let (delivery, waiters, drain, _) = state.withLock { state in
+        let (delivery, waiter, drain, _) = state.withLock { state in
             state.end = result
-            let delivery = state.takeDelivery()
-            defer {
-                state.waiters = []
-                state.drain = nil
-                state.receiver = nil
-            }
-            return (delivery, state.waiters, state.drain, state.receiver)
+            return (state.takeDelivery(), state.waiter.take(), state.drain.take(), state.receiver.take())
         }
         if let (waiter, piece) = delivery { waiter.resume(returning: piece) }
-        for waiter in waiters { waiter.resume(with: result.map { nil }) }
+        waiter?.resume(with: result.map { nil })
         drain?.resume(with: result)
     }
 
-    /// Returns the next chunk, waiting for it if necessary. The closure is called when the sender can resume.
+    /// Returns the next chunk, waiting for it if necessary, in one task at a time. The closure is called when the sender
+    /// can resume.
     func next(
         isolation actor: isolated (any Actor)? = #isolation,
         resume: @Sendable () -> Void
@@ -149,7 +130,7 @@ final class BodyChannel: Sendable {
                     return .success(piece)
                 }
                 if let end = state.end { return end.map { nil } }
-                state.waiters.append(waiter)
+                state.waiter = waiter
                 return nil
             }
             if isRoomAgain { resume() }
@@ -192,7 +173,7 @@ extension BodyChannel {
     private func discard(isAbandoned: Bool = false) {
         let writer = state.withLock { state in
             if isAbandoned { state.isAbandoned = true }
-            (state.pieces, state.first, state.byteCount, state.isPaused) = ([], 0, 0, false)
+            (state.pieces, state.byteCount, state.isPaused) = ([], 0, false)
             return state.writer.take()
         }
         writer?.resume()

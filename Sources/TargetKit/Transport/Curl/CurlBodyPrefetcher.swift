@@ -18,13 +18,6 @@ final class CurlBodyPrefetcher: Sendable {
         var isLoopWaiting = false
         var isClosed = false
 
-        mutating func begin() {
-            round += 1
-            pieces = []
-            byteCount = 0
-            end = nil
-        }
-
         /// Copies waiting bytes into the buffer, and returns their number.
         mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             var count = 0
@@ -36,11 +29,6 @@ final class CurlBodyPrefetcher: Sendable {
             }
             byteCount -= count
             return count
-        }
-
-        mutating func wakesReader() -> Bool {
-            defer { isReaderWaiting = false }
-            return isReaderWaiting
         }
     }
 
@@ -61,32 +49,34 @@ final class CurlBodyPrefetcher: Sendable {
 
     /// Copies the available bytes; returns 0 at the end, and `nil` if none are available yet.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
-        let (result, wakes) = state.withLock { state -> (Result<Int?, any Error>, Bool) in
+        let result = wakingReader { state -> Result<Int?, any Error> in
             let count = state.take(into: buffer)
-            if count > 0 { return (.success(count), state.wakesReader()) }
+            if count > 0 { return .success(count) }
             state.isLoopWaiting = state.end == nil
-            return (state.end.map { $0.map { 0 } } ?? .success(nil), false)
+            return state.end.map { $0.map { 0 } } ?? .success(nil)
         }
-        if wakes { awake.signal() }
         return try result.get()
     }
 
     /// Restarts at the first byte.
     func rewind() {
-        wakeReader { $0.begin() }
+        wakingReader { $0 = State(round: $0.round + 1, isLoopWaiting: $0.isLoopWaiting) }
     }
 
     /// Ends the thread.
     func close() {
-        wakeReader { $0.isClosed = true }
+        wakingReader { $0.isClosed = true }
     }
 
-    private func wakeReader(after change: (inout State) -> Void) {
-        let wakes = state.withLock { state in
-            change(&state)
-            return state.wakesReader()
+    /// Changes the state, and wakes the reader if it waits.
+    private func wakingReader<Value>(after change: (inout State) -> Value) -> Value {
+        let (value, wakes) = state.withLock { state in
+            let wakes = state.isReaderWaiting
+            state.isReaderWaiting = false
+            return (change(&state), wakes)
         }
         if wakes { awake.signal() }
+        return value
     }
 }
 

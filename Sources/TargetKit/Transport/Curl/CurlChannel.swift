@@ -44,6 +44,14 @@ final class CurlChannel: Sendable {
             defer { isLoopTold = true }
             return !isLoopTold
         }
+
+        /// Takes the received bytes, after which there is room for more.
+        mutating func takeReceived() -> [UInt8] {
+            isPaused = false
+            var taken: [UInt8] = []
+            swap(&taken, &received)
+            return taken
+        }
     }
 
     /// The number of the connection in the loop.
@@ -71,13 +79,8 @@ extension CurlChannel {
                 let result = state.withLock { state -> Result<[UInt8]?, any Error>? in
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if !state.received.isEmpty {
-                        if state.isPaused {
-                            state.isPaused = false
-                            tellsLoop = state.tellsLoop()
-                        }
-                        var taken: [UInt8] = []
-                        swap(&taken, &state.received)
-                        return .success(taken)
+                        tellsLoop = state.isPaused && state.tellsLoop()
+                        return .success(state.takeReceived())
                     }
                     if let end = state.readEnd { return end.map { nil } }
                     state.reader = continuation
@@ -211,10 +214,7 @@ extension CurlChannel {
     func flush() -> Bool {
         let delivery = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>, [UInt8])? in
             guard !state.received.isEmpty, let reader = state.reader.take() else { return nil }
-            state.isPaused = false
-            var taken: [UInt8] = []
-            swap(&taken, &state.received)
-            return (reader, taken)
+            return (reader, state.takeReceived())
         }
         guard let (reader, bytes) = delivery else { return false }
         reader.resume(returning: bytes)
@@ -223,28 +223,25 @@ extension CurlChannel {
 
     /// Ends reading after the received bytes.
     func endReading(_ result: Result<Void, any Error>) {
-        let reader = state.withLock { state in
-            if state.readEnd == nil { state.readEnd = result }
-            return state.received.isEmpty ? state.reader.take() : nil
+        let (reader, end) = state.withLock { state in
+            let end = state.readEnd ?? result
+            state.readEnd = end
+            return (state.received.isEmpty ? state.reader.take() : nil, end)
         }
-        reader?.resume(with: result.map { nil })
+        reader?.resume(with: end.map { nil })
     }
 
     /// Ends the connection, so that nothing more can be read or written.
     func end(with error: any Error) {
-        let writers = state.withLock { state in
+        let (writers, isClosing) = state.withLock { state in
             if state.writeError == nil { state.writeError = error }
-            // The server's regular end, and the bytes before it, can still be read.
-            if state.readEnd == nil { state.readEnd = state.isClosing ? .success(()) : .failure(error) }
             state.outgoing = []
             defer { state.writers = [] }
-            return state.writers
+            return (state.writers, state.isClosing)
         }
         for writer in writers { writer.completion(error) }
-        let (reader, end) = state.withLock { state in
-            (state.received.isEmpty ? state.reader.take() : nil, state.readEnd ?? .success(()))
-        }
-        reader?.resume(with: end.map { nil })
+        // The server's regular end, and the bytes before it, can still be read.
+        endReading(isClosing ? .success(()) : .failure(error))
     }
 }
 

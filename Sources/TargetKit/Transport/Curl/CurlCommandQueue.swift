@@ -50,12 +50,6 @@ final class CurlCommandQueue: Sendable {
         var descriptor: Int32 = -1
         /// Whether the loop waits or is about to wait, so that a new command must wake it.
         var isLoopWaiting = false
-
-        /// The descriptor with which the loop must be woken; once for each wait, otherwise `nil`.
-        mutating func wakingDescriptor() -> Int32? {
-            defer { isLoopWaiting = false }
-            return isLoopWaiting ? descriptor : nil
-        }
     }
 
     private let state = Locked(State())
@@ -72,14 +66,13 @@ final class CurlCommandQueue: Sendable {
     ///
     /// - Returns: Whether the caller must start the loop, because this is the first call.
     func start(_ pending: CurlPendingCall) -> Bool {
-        let (isTaken, isFirst, descriptor) = state.withLock { state -> (Bool, Bool, Int32?) in
+        let (isTaken, isFirst) = wakingLoop { state in
             let isFirst = state.phase == .unused
             if isFirst { state.phase = .open }
-            guard state.phase == .open else { return (false, false, nil) }
+            guard state.phase == .open else { return (false, false) }
             state.commands.append(.start(pending))
-            return (true, isFirst, state.wakingDescriptor())
+            return (true, isFirst)
         }
-        wake(descriptor)
         if !isTaken { pending.fail(with: .shutDown) }
         return isFirst
     }
@@ -99,24 +92,17 @@ final class CurlCommandQueue: Sendable {
 
     /// Adds a command, unless the loop ended.
     func post(_ command: Command) {
-        let descriptor = state.withLock { state -> Int32? in
-            guard state.phase != .ended else { return nil }
-            state.commands.append(command)
-            return state.wakingDescriptor()
-        }
-        wake(descriptor)
+        wakingLoop { if $0.phase != .ended { $0.commands.append(command) } }
     }
 
     func close(_ phase: Phase) {
-        let descriptor = state.withLock { state in
+        wakingLoop { state in
             switch state.phase {
             case .unused: state.phase = .ended
             case .open, .draining: state.phase = phase
             case .closing, .ended: break
             }
-            return state.wakingDescriptor()
         }
-        wake(descriptor)
     }
 
     /// Moves all commands, on the loop's thread, into an empty array that retains its capacity.
@@ -157,8 +143,15 @@ final class CurlCommandQueue: Sendable {
         }
     }
 
-    private func wake(_ descriptor: Int32?) {
-        if let descriptor { eventfd_write(descriptor, 1) }
+    /// Changes the state, and wakes the loop, once for each wait.
+    private func wakingLoop<Value>(after change: (inout State) -> Value) -> Value {
+        let (value, descriptor) = state.withLock { state in
+            let descriptor = state.isLoopWaiting ? state.descriptor : -1
+            state.isLoopWaiting = false
+            return (change(&state), descriptor)
+        }
+        if descriptor >= 0 { eventfd_write(descriptor, 1) }
+        return value
     }
 }
 #endif

@@ -111,16 +111,6 @@ final class CurlConnectionQueue {
         enqueue(to: host)
     }
 
-    /// Counts a call as running if it doesn't have to wait; otherwise returns `nil`.
-    func admit(_ key: Host.Key) -> Host? {
-        // Waiting calls take precedence.
-        guard count == 0 else { return nil }
-        let host = host(key)
-        guard hasConnection(for: host), mayLookUp(host), hasCapacity(host) else { return nil }
-        count(1, at: host)
-        return host
-    }
-
     /// Removes the next call that can start, and counts it as running; returns `nil` if there is none.
     func next() -> (pending: CurlPendingCall, host: Host)? {
         var turn = 0

@@ -58,24 +58,15 @@ final class CurlConnections {
 
     /// Begins to open a connection for a call. Returns `false` after a failure, which is reported to the caller.
     private func open(_ pending: CurlPendingCall, at host: CurlConnectionQueue.Host) -> Bool {
-        let group: CurlConnectionGroup
-        if let last = groups.last, last.isOpen {
-            group = last
-        } else if let new = CurlConnectionGroup(sockets: loop.sockets, clock: loop.clock) {
-            groups.append(new)
-            group = new
-        } else {
-            pending.fail(with: .unavailable)
-            return false
-        }
         lastNumber += 1
-        guard let transfer = CurlTransfer(slot: lastNumber, loop: loop) else {
+        guard let group = openGroup(), let transfer = CurlTransfer(slot: lastNumber, loop: loop) else {
             pending.fail(with: .unavailable)
             return false
         }
         do {
             try transfer.beginConnecting(pending)
             guard group.add(transfer) else { throw TransportFailure.unavailable }
+            group.openingCount += 1
         } catch {
             transfer.end(with: .failure(error))
             transfer.completion.take()?.deliver()
@@ -85,6 +76,13 @@ final class CurlConnections {
         upgrades[transfer.slot] = upgrade
         if let due = upgrade.due { loop.clock.setAlarm(due) }
         return true
+    }
+
+    private func openGroup() -> CurlConnectionGroup? {
+        if let last = groups.last, last.isOpen { return last }
+        let group = CurlConnectionGroup(sockets: loop.sockets, clock: loop.clock)
+        if let group { groups.append(group) }
+        return group
     }
 
     /// Cancels a call whose handshake hasn't ended; has no effect on others.
@@ -122,7 +120,7 @@ final class CurlConnections {
     func finishConnecting() {
         var result = CURLE_OK
         for group in groups {
-            while let easy = ccurl_multi_next_done(group.multi, &result) {
+            while let easy = ccurl_multi_next_done(group.handle, &result) {
                 guard let number = ccurl_private(easy)?.object(CurlTransfer.self).slot, let upgrade = upgrades[number]
                 else { continue }
                 upgrade.noteOpened()

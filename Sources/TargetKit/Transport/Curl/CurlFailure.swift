@@ -75,21 +75,14 @@ extension TransportFailure {
 }
 
 extension TransportFailure {
-    /// The failure for a result code; `verification` is OpenSSL's result for the certificate, `osError` the socket's
-    /// `errno`.
-    init(result: CURLcode, message: String, verification: Int, osError: Int32) {
-        let text = message.isEmpty ? String(cString: curl_easy_strerror(result)) : message
-        self.init(Self.code(result, text: text, verification: verification, osError: osError), message: text)
-        note(result, text)
-    }
-
     /// Adds libcurl's message and result code to the error.
     mutating func note(_ result: CURLcode, _ text: String) {
         info[CurlTransport.messageKey] = text
         info[CurlTransport.codeKey] = Int(result.rawValue)
     }
 
-    private static func code(_ result: CURLcode, text: String, verification: Int, osError: Int32) -> URLError.Code {
+    /// The code for a result code; `verification` is OpenSSL's result for the certificate, `osError` the socket's `errno`.
+    static func code(_ result: CURLcode, text: String, verification: Int, osError: Int32) -> URLError.Code {
         switch result {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
         case CURLE_COULDNT_CONNECT: isOffline(osError) ? .notConnectedToInternet : .cannotConnectToHost

@@ -25,9 +25,7 @@ extension CurlLoop {
             clock.setAlarm(deadline)
         }
         if case .upgrade = pending.call.destination { return openConnection(for: pending) }
-        let key = settings.hostKey(of: pending.call)
-        if let host = queue.admit(key) { return begin(pending, at: host) }
-        queue.add(pending, for: key)
+        queue.add(pending, for: settings.hostKey(of: pending.call))
     }
 
     func startQueuedCalls() {
@@ -48,8 +46,7 @@ extension CurlLoop {
             return CurlCompletion(pending: pending, outcome: .failure(error), channel: nil, queue: nil).deliver()
         }
         runningCount += 1
-        let result = curl_multi_add_handle(multi, transfer.easy)
-        guard result == CURLM_OK else { return interrupt(transfer, with: .failure(TransportFailure.unavailable)) }
+        guard multi.add(transfer) else { return interrupt(transfer, with: .failure(TransportFailure.unavailable)) }
         if pending.deadline == nil {
             clock.setAlarm(clock.now + settings.configuration.idleTimeout.curlNanoseconds)
         }
@@ -59,11 +56,11 @@ extension CurlLoop {
     func finishCompleted() {
         arrivals.flush()
         connections?.finishConnecting()
+        noteGoAways()
         var result = CURLE_OK
         var refused: [CurlPendingCall] = []
-        while let easy = ccurl_multi_next_done(multi, &result) {
+        while let easy = ccurl_multi_next_done(multi.handle, &result) {
             guard let transfer = ccurl_private(easy)?.object(CurlTransfer.self) else { continue }
-            noteGoAways()
             if transfer.current == nil {
                 abandonedCount -= 1
                 remove(transfer, with: .failure(TransportFailure.cancelled))
@@ -128,7 +125,7 @@ extension CurlLoop {
     /// Removes the transfer from libcurl; its call is notified at the end of the round.
     @inline(never)
     private func remove(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
-        _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_remove_handle(multi, transfer.easy) }
+        multi.remove(transfer)
         runningCount -= 1
         if let host = transfer.host { queue.release(host) }
         transfer.end(with: outcome)

@@ -42,7 +42,7 @@ final class CurlLoop {
     let arrivals = CurlArrivals()
     /// Shares TLS sessions between the handles.
     let share: UnsafeMutableRawPointer?
-    let multi: UnsafeMutableRawPointer
+    let multi: CurlMulti
     /// The transfers by slot, including idle ones.
     var transfers: [CurlTransfer?] = []
     @exclusivity(unchecked) var spare: [CurlTransfer] = []
@@ -52,14 +52,12 @@ final class CurlLoop {
     var abandonedCount = 0
     @exclusivity(unchecked) private var commands: [CurlCommandQueue.Command] = []
     @exclusivity(unchecked) var finished: [CurlTransfer] = []
-    /// The time of libcurl's timer; `nil` if none is set.
-    @exclusivity(unchecked) private var timer: UInt64?
     /// The upgraded connections; `nil` until the first is requested.
     @exclusivity(unchecked) var connections: CurlConnections?
 
     init?(commandQueue: CurlCommandQueue, configuration: CurlTransport.Configuration) {
         guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: commandQueue.open()),
-            let multi = curl_multi_init()
+            let multi = CurlMulti(clock)
         else { return nil }
         self.commandQueue = commandQueue
         settings = CurlSettings(configuration)
@@ -71,21 +69,22 @@ final class CurlLoop {
     }
 
     deinit {
-        // The handles must be released before their multi handle. No call is waiting.
-        ccurl_multi_setopt_timer(multi, nil)
-        ccurl_multi_setopt_socket(multi, nil)
+        // No call is waiting.
         CurlLibrary.withBrokenPipesBlocked {
             connections = nil
             transfers = []
             spare = []
-            curl_multi_cleanup(multi)
         }
+        multi.close()
         curl_share_cleanup(share)
     }
 
     private func setUp() {
         let configuration = settings.configuration
-        let user = Unmanaged.passUnretained(self).toOpaque()
+        let multi = multi.handle
+        sockets.isAnyUnknownPaused = { [unowned self] in
+            transfers.contains { $0?.isPaused == true && $0?.descriptor == -1 }
+        }
         ccurl_multi_setopt_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
         ccurl_multi_setopt_socket(multi) { easy, descriptor, what, user, _ in
             guard let sockets = user?.object(CurlSockets.self) else { return 0 }
@@ -99,20 +98,11 @@ final class CurlLoop {
             }
             return 0
         }
-        ccurl_multi_setopt_pointer(multi, CURLMOPT_TIMERDATA, user)
-        ccurl_multi_setopt_timer(multi) { _, milliseconds, user in
-            user?.object(CurlLoop.self).setTimer(milliseconds)
-            return 0
-        }
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maxConnections))
         // The maximum number of open idle connections.
         ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, 128)
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, CurlConnectionQueue.Limits.streams)
-    }
-
-    private func setTimer(_ milliseconds: Int) {
-        timer = milliseconds < 0 ? nil : clock.now + UInt64(milliseconds) * 1_000_000
     }
 
     /// Runs until the transport is released or shut down and the last call ends.
@@ -166,15 +156,12 @@ final class CurlLoop {
     private func runTimers() {
         // Before libcurl ends a lookup.
         if clock.alarm <= clock.now { endTimedOut() }
-        if let due = timer, due <= clock.now {
-            timer = nil
-            act(on: CURL_SOCKET_TIMEOUT, flags: 0)
-        }
+        multi.runTimer()
         connections?.runTimers()
     }
 
     private func wait(in phase: CurlCommandQueue.Phase) {
-        var wakeUp = min(timer ?? .max, clock.alarm)
+        var wakeUp = min(multi.timer ?? .max, clock.alarm)
         if let connections { wakeUp = min(wakeUp, connections.timer) }
         var milliseconds: Int32 = -1
         if wakeUp != .max {
@@ -184,13 +171,8 @@ final class CurlLoop {
         sockets.wait(milliseconds: milliseconds != 0 && commandQueue.prepareToWait(in: phase) ? milliseconds : 0)
         clock.tick()
         for event in sockets.events where !(connections?.act(on: event) ?? false) {
-            act(on: event.descriptor, flags: event.flags)
+            multi.act(on: event.descriptor, flags: event.flags)
         }
-    }
-
-    private func act(on descriptor: curl_socket_t, flags: Int32) {
-        var running: Int32 = 0
-        _ = CurlLibrary.withBrokenPipesBlocked { curl_multi_socket_action(multi, descriptor, flags, &running) }
     }
 }
 #endif

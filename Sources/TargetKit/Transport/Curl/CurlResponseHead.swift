@@ -119,7 +119,9 @@ struct CurlFraming {
             if isLastFieldLength {
                 readLength(UnsafeRawBufferPointer(rebasing: line.dropFirst("content-length:".utf8.count)))
             } else if line.isField(named: "content-encoding") {
-                readCodings(String(decoding: line.dropFirst("content-encoding:".utf8.count), as: UTF8.self))
+                let names = String(decoding: line.dropFirst("content-encoding:".utf8.count), as: UTF8.self)
+                codings += names.lowercased().trimmingCharacters(in: .newlines).listElements.map(String.init)
+                codings.removeAll { $0 == "identity" }
             }
         case UInt8(ascii: "t"):
             isLastFieldLength = false
@@ -147,13 +149,6 @@ struct CurlFraming {
             }
             length = number
             start = element.endIndex + 1
-        }
-    }
-
-    private mutating func readCodings(_ value: String) {
-        for name in value.lowercased().split(separator: ",") {
-            let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
-            if !name.isEmpty, name != "identity" { codings.append(name) }
         }
     }
 }

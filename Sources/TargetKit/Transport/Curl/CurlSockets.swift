@@ -28,8 +28,8 @@ final class CurlSockets {
     private let endedDescriptor: Int32
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var ready = [epoll_event](repeating: epoll_event(), count: 256)
-    /// The number of exchanges that are paused while their socket is unknown.
-    var pausesOnUnknownSockets = 0
+    /// Whether an exchange is paused while its socket is unknown.
+    var isAnyUnknownPaused: () -> Bool = { false }
     /// The events of the last ``wait(milliseconds:)``.
     @exclusivity(unchecked) private(set) var events: [Event] = []
 
@@ -97,7 +97,7 @@ final class CurlSockets {
             let hasCome = happened & (ccurl_epoll_in | ccurl_epoll_failed) != 0
             watch(entry.isIdle && !hasCome ? ccurl_epoll_in : entry.wanted, of: descriptor, in: &entry)
             self[descriptor] = entry
-            if hasCome, entry.isIdle, pausesOnUnknownSockets == 0 { discardConnection(descriptor) }
+            if hasCome, entry.isIdle, !isAnyUnknownPaused() { discardConnection(descriptor) }
             return
         }
         // Writability is always reported; libcurl checks it. Otherwise, the body of a request that just opened an

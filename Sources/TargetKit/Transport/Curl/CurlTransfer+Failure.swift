@@ -7,19 +7,17 @@ extension CurlTransfer {
     func curlFailure(_ result: CURLcode) -> TransportFailure {
         let message = String(cString: errorBuffer)
         if let proxyFailure = proxy.failure(describedAs: message) { return proxyFailure }
-        var failure = TransportFailure(
-            result: result,
-            message: message,
+        let text = message.isEmpty ? String(cString: curl_easy_strerror(result)) : message
+        let code = TransportFailure.code(
+            result,
+            text: text,
             verification: number(CURLINFO_SSL_VERIFYRESULT),
             osError: Int32(number(CURLINFO_OS_ERRNO))
         )
+        var failure = specificFailure(result, message: message) ?? TransportFailure(code, message: text)
+        failure.note(result, text)
         if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
             failure.info[NSUnderlyingErrorKey] = TLSPolicy.PinMismatch(host: current?.call.url.host ?? "")
-        }
-        if let specific = specificFailure(result, message: message) {
-            failure.code = specific.code
-            failure.message = specific.message
-            failure.isQuotable = specific.isQuotable
         }
         return describingUnsentBody(failure)
     }

@@ -45,8 +45,6 @@ final class CurlTransfer {
     @exclusivity(unchecked) var mustBeDiscarded = false
     /// Whether libcurl can be prevented from retrying a request.
     @exclusivity(unchecked) var canForbidRepeating = false
-    /// Whether the transfer is paused while its socket is unknown.
-    @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
     /// The completion of the previous exchange until it is delivered.
     @exclusivity(unchecked) var completion: CurlCompletion?
     /// The time when the last byte was sent or received.
@@ -176,7 +174,6 @@ final class CurlTransfer {
         noteConnected()
         host = nil
         lookupDue = nil
-        noteResumed()
         if sendCount > 1 || (!CurlLibrary.reportsSending && hasOpenedConnection) { mustBeDiscarded = true }
         isPaused = false
         isHeadDelivered = false
@@ -297,7 +294,6 @@ extension CurlTransfer {
             if case .stream(let channel) = bodyWriter { arrivals.note(channel) }
             if isTaken { return bytes.count }
             isPaused = true
-            notePaused()
             return Int(CURL_WRITEFUNC_PAUSE)
         } catch {
             failure = error
@@ -315,20 +311,7 @@ extension CurlTransfer {
     func resume() -> CURLcode {
         lastActivity = clock.now
         isPaused = false
-        noteResumed()
         return CurlLibrary.withBrokenPipesBlocked { curl_easy_pause(easy, Int32(CURLPAUSE_CONT)) }
-    }
-
-    private func notePaused() {
-        guard descriptor < 0, !isPausedOnUnknownSocket else { return }
-        isPausedOnUnknownSocket = true
-        sockets.pausesOnUnknownSockets += 1
-    }
-
-    private func noteResumed() {
-        guard isPausedOnUnknownSocket else { return }
-        isPausedOnUnknownSocket = false
-        sockets.pausesOnUnknownSockets -= 1
     }
 
     /// Copies bytes of the request's body, and returns the result of libcurl's read callback.

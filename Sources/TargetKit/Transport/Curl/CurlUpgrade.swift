@@ -55,7 +55,7 @@ final class CurlUpgrade {
     func noteOpened() {
         guard isOpening else { return }
         isOpening = false
-        group.noteOpened()
+        group.openingCount -= 1
     }
 
     /// Whether the connection is being opened, or the handshake continues.

@@ -119,11 +119,13 @@ struct RedirectFollower: Sendable {
     }
 
     /// The failure of a redirect without a URL that can be called.
+    @inline(never)
     private func refusal(_ reason: String, of url: URL) -> URLError {
         TransportFailure.quotable(.redirectToNonExistentLocation, "the redirect can't be followed: \(reason)")
             .error(for: url)
     }
 
+    @inline(never)
     private func failure(_ code: URLError.Code, redirect: Redirect, words: String) -> URLError {
         let message = "\(words), last from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))"
         return .failure(code, message: message, for: redirect.to)
@@ -132,6 +134,7 @@ struct RedirectFollower: Sendable {
 
 extension URLRequest {
     /// Removes the header fields for which the closure returns `true`.
+    @inline(never)
     fileprivate mutating func removeFields(_ isRemoved: (_ name: String, _ value: String) -> Bool) {
         for (name, value) in allHTTPHeaderFields ?? [:] where isRemoved(name, value) {
             setValue(nil, forHTTPHeaderField: name)

@@ -86,14 +86,6 @@ final class SessionDelegate: NSObject, Sendable {
         task.resume()
     }
 
-    /// Whether any certificate is accepted for the host.
-    func trustsBlindly(_ host: String) -> Bool { tls.trustsBlindly(host) }
-
-    /// Stores the metrics of a task until its exchange ends.
-    func keep(_ metrics: TransportMetrics, of task: URLSessionTask) {
-        exchange(of: task)?.keep(metrics)
-    }
-
     private func forget(_ exchange: URLSessionExchange) {
         state.withLock { $0.waiting[ObjectIdentifier(exchange)] = nil }
     }
@@ -249,8 +241,8 @@ extension SessionDelegate {
         guard let last = metrics.transactionMetrics.last else { return }
         var measured = TransportMetrics(last, total: metrics.taskInterval.duration)
         let url = last.request.url
-        measured.trustedBlindly = url?.scheme == "https" && trustsBlindly(url?.host ?? "")
-        keep(measured, of: task)
+        measured.trustedBlindly = url?.scheme == "https" && tls.trustsBlindly(url?.host ?? "")
+        exchange(of: task)?.keep(measured)
     }
 }
 

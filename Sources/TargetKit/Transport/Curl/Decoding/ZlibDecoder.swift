@@ -83,15 +83,17 @@ package enum ZlibBody {
     /// Returns the body without its coding; `nil` if it can't be decoded, isn't complete, or exceeds a limit.
     package static func decoded(_ body: Data, isGzip: Bool, limit: Int) -> Data? {
         guard let decoder = ZlibDecoder(isGzip: isGzip) else { return nil }
-        var chunk = Data(count: 64 << 10)
-        var result = Data()
-        return body.withUnsafeBytes { bytes in
+        let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { chunk.deallocate() }
+        var result: [UInt8] = []
+        return [UInt8](body).withUnsafeBytes { bytes in
             var input = bytes
             while true {
-                let count = chunk.withUnsafeMutableBytes { try? decoder.decode(&input, into: $0) }
-                guard let count, result.count + count <= limit else { return nil }
-                result.append(chunk.prefix(count))
-                if count == 0, input.isEmpty { return decoder.isAtEnd ? result : nil }
+                guard let count = try? decoder.decode(&input, into: chunk), result.count + count <= limit else {
+                    return nil
+                }
+                result.append(contentsOf: UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+                if count == 0, input.isEmpty { return decoder.isAtEnd ? Data(result) : nil }
             }
         }
     }
