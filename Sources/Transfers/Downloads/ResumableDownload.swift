@@ -332,13 +332,14 @@ extension HTTPHeaders {
 }
 
 extension ResponseBody {
-    /// The first bytes of the body of a response that isn't stored.
+    /// The first bytes, at most 1 MiB, of the body of a response that isn't stored.
     fileprivate var excerpt: Data {
         get async throws {
+            let limit = 1 << 20
             var data = Data()
             for try await piece in self {
-                data.append(piece.prefix(ResponseBody.excerptSize - data.count))
-                if data.count == ResponseBody.excerptSize { break }
+                data.append(piece.prefix(limit - data.count))
+                if data.count == limit { break }
             }
             return data
         }

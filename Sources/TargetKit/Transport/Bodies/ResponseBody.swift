@@ -12,7 +12,7 @@
 public struct ResponseBody: AsyncSequence, Sendable {
     /// The number of bytes of a body that are read into memory to find a failure in it instead of a file or a
     /// stream: 1 MiB, more than a typical error body.
-    package static let excerptSize = 1 << 20
+    static let excerptSize = 1 << 20
 
     /// Reads a ``ResponseBody``.
     public struct Iterator: AsyncIteratorProtocol {
