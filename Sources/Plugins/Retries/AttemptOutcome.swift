@@ -64,12 +64,3 @@ extension Result<Response, TargetKitError> {
         }
     }
 }
-
-extension URLError {
-    /// Whether the exchange failed at another URL than the requested one, to which the transport itself followed a
-    /// redirect. An error's URL is redacted.
-    fileprivate func isElsewhere(than requested: URL?) -> Bool {
-        guard let url = userInfo[NSURLErrorFailingURLErrorKey] as? URL, let requested else { return false }
-        return url.redacted.absoluteString != requested.redacted.absoluteString
-    }
-}

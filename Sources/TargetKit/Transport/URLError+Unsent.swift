@@ -11,3 +11,12 @@ extension URLError.Code {
     /// Whether nothing was sent, because no connection was made or the device is offline.
     package var isUnsent: Bool { Self.beforeSending.contains(self) || TargetKitError.Kind(self) == .offline }
 }
+
+extension URLError {
+    /// Whether the exchange failed at another URL than the requested one, to which the transport itself followed a
+    /// redirect. An error's URL is redacted.
+    package func isElsewhere(than requested: URL?) -> Bool {
+        guard let url = userInfo[NSURLErrorFailingURLErrorKey] as? URL, let requested else { return false }
+        return url.redacted.absoluteString != requested.redacted.absoluteString
+    }
+}
