@@ -144,13 +144,14 @@ final class FrameSession: Sendable {
     /// Ends everything that waits.
     private func end(_ error: (any Error)?) async {
         let isCancelled = state.withLock { $0.isClosing && $0.received == nil }
+        // Before the connection is closed, so that senders receive the reason.
+        await writer.end(with: error ?? WebSocketError.alreadyClosed)
         if let error = error as? WebSocketError, let code = error.closeCode, code.maySend, !isCancelled {
             cancel(WebSocketClosing(code: code.rawValue, reason: error.message), error)
         } else {
             inbox.finish(error.map(Result.failure) ?? .success(()))
             connection.close(sending: [])
         }
-        await writer.end(with: error ?? WebSocketError.alreadyClosed)
         let (pings, waiters, onEnd) = state.withLock { state in
             state.isEnded = true
             state.timeout?.cancel()
@@ -194,7 +195,10 @@ extension FrameSession {
     private func notePong(_ payload: Data) {
         guard payload.count == 8 else { return }
         let number = payload.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-        let pongs = state.withLock { state in state.pings.filter { $0.key <= number } }
+        // A number that wasn't sent is no response to a ping (RFC 6455 §5.5.3).
+        let pongs = state.withLock { state in
+            number > state.lastPing ? [:] : state.pings.filter { $0.key <= number }
+        }
         for pong in pongs.values { pong.finish(nil) }
     }
 

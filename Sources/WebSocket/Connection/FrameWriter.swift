@@ -70,7 +70,7 @@ actor FrameWriter {
         defer { senderCount.withLock { $0 -= 1 } }
         let completion = SendCompletion()
         try await begin(message, completion)
-        try await completion.wait()
+        try await wait(for: completion)
     }
 
     /// Sends a pong, unless a newer one replaces it (RFC 6455 §5.5.3).
@@ -86,7 +86,15 @@ actor FrameWriter {
         let completion = SendCompletion()
         pings.append((payload, completion))
         if isAtBoundary { writePings() }
-        try await completion.wait()
+        try await wait(for: completion)
+    }
+
+    /// Waits until the system has accepted a frame. If this side closes the connection first, the error is the reason,
+    /// because nobody cancelled the call.
+    private func wait(for completion: SendCompletion) async throws {
+        do { try await completion.wait() } catch let error as URLError where error.code == .cancelled {
+            throw failure ?? WebSocketError.alreadyClosed
+        }
     }
 
     /// Whether a ping waits for the end of a frame.

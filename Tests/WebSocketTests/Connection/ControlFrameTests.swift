@@ -48,4 +48,37 @@ struct ControlFrameTests {
         #expect(connection.events == [.pong(Data([0])), .pong(Data([99]))])
         session.cancel(.goingAway)
     }
+
+    @Test(
+        "What is being sent when the server ends the connection fails with the reason, not as cancelled",
+        arguments: [10, 2 << 20]
+    )
+    func interrupted(count: Int) async {
+        let session = FrameSession(connection, .init(), WebSocketLimits(), clock: ContinuousClock())
+        async let running: Void = session.run()
+        let sending = Task { try await session.writer.send(.data(Data(count: count))) }
+        await connection.hasWrite.wait()
+        connection.end()
+        let error = await #expect(throws: WebSocketError.self) { try await sending.value }
+        #expect(error?.reason == .closedWithoutCloseFrame)
+        await running
+    }
+
+    @Test("What is being sent when the WebSocket is closed without a response fails as closed", arguments: [10, 2 << 20])
+    func closed(count: Int) async {
+        let session = FrameSession(
+            connection,
+            .init(),
+            WebSocketLimits(),
+            closeTimeout: .milliseconds(1),
+            clock: ContinuousClock()
+        )
+        async let running: Void = session.run()
+        let sending = Task { try await session.writer.send(.data(Data(count: count))) }
+        await connection.hasWrite.wait()
+        await session.close(WebSocketClosing(code: 1000))
+        let error = await #expect(throws: WebSocketError.self) { try await sending.value }
+        #expect(error?.reason == .alreadyClosed)
+        await running
+    }
 }

@@ -69,8 +69,19 @@ final class SlowConnection: ByteConnection {
         for completion in completions { completion(nil) }
     }
 
+    /// The server ends the connection.
+    func end() {
+        closed.fulfill()
+    }
+
+    /// What is being sent ends as on libcurl's connection.
     func close(sending bytes: [UInt8]) {
         closed.fulfill()
+        let completions = state.withLock { state in
+            defer { state.completions = [] }
+            return state.completions
+        }
+        for completion in completions { completion(URLError(.cancelled)) }
     }
 }
 

@@ -88,6 +88,21 @@ struct ViolationTests {
     }
 }
 
+@Suite("Pongs that nobody asked for", .throttled, .timeLimit(.minutes(2)))
+struct UnsolicitedPongTests {
+    @Test("A pong with the number of a ping that wasn't sent isn't the pong of an earlier one")
+    func number() async {
+        let pong = [0x8A, 8] + [UInt8](repeating: 0xFF, count: 8)
+        let violation: [UInt8] = [0x81, 0x02, 0xC0, 0x80]
+        let connection = MemoryConnection(sending: pong + violation)
+        let session = FrameSession(connection, .init(), WebSocketLimits(), clock: ContinuousClock())
+        let ping = Task { try await session.ping() }
+        while connection.bytes.isEmpty { await Task.yield() }
+        await session.run()
+        await #expect(throws: WebSocketError.self) { try await ping.value }
+    }
+}
+
 @Suite("The URL and the response of a WebSocket's handshake", .throttled, .timeLimit(.minutes(2)))
 struct HandshakeURLTests {
     @Test("A refused handshake carries its request and its response", arguments: TestServer.HandshakeFault.refusals)
