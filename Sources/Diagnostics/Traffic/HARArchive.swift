@@ -35,9 +35,11 @@ final class HARArchive: Sendable {
         var places: [Place] = []
     }
 
-    private static let head = Data(
-        #"{"log":{"version":"1.2","creator":{"name":"TargetKit","version":"\#(PackageVersion.text)"},"entries":["#.utf8
-    )
+    /// The head without the version of TargetKit and the end. Another version's archive is continued, too.
+    private static let headStart = Data(#"{"log":{"version":"1.2","creator":{"name":"TargetKit","version":""#.utf8)
+    private static let headEnd = Data(#""},"entries":["#.utf8)
+    private static let head = headStart + Data(PackageVersion.text.utf8) + headEnd
+    private static let longestVersion = 64
     private static let tail = Data("\n]}}\n".utf8)
     /// The maximum number of replaceable entries, besides open streams.
     private static let placeLimit = 1_000
@@ -92,13 +94,23 @@ final class HARArchive: Sendable {
             }
             return State(size: empty.count, isEmpty: true)
         }
-        let isOwn =
-            read(descriptor, from: 0, count: head.count) == head
-            && read(descriptor, from: size - tail.count, count: tail.count) == tail
-        guard isOwn else {
+        let start = read(descriptor, from: 0, count: min(size, head.count + longestVersion)) ?? Data()
+        guard start.starts(with: headStart), let headEnd = start.range(of: headEnd)?.upperBound else {
             throw Failure("the file isn't an archive written by HARFile; move it, or use another file")
         }
-        return State(size: size, isEmpty: size == head.count + tail.count)
+        let isWhole = read(descriptor, from: size - tail.count, count: tail.count) == tail
+        let archive = isWhole ? size : try repair(descriptor, head: headEnd, size: size)
+        return State(size: archive, isEmpty: archive == headEnd + tail.count)
+    }
+
+    /// Removes an incomplete entry at the end, which remains if the process is killed during a write. Returns the size.
+    private static func repair(_ descriptor: Int32, head: Int, size: Int) throws(Failure) -> Int {
+        guard let bytes = read(descriptor, from: head, count: size - head) else { throw Failure(of: "read") }
+        // An entry has no line breaks. One that is followed by a separator is complete.
+        let end = bytes.range(of: Data(",\n".utf8), options: .backwards)?.lowerBound ?? 0
+        guard write(tail, to: descriptor, at: head + end) else { throw Failure(of: "write") }
+        ftruncate(descriptor, off_t(head + end + tail.count))
+        return head + end + tail.count
     }
 
     var size: Int { state.withLock(\.size) }

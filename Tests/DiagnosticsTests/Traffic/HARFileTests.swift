@@ -100,6 +100,37 @@ struct HARFileTests {
         #expect(try entries(of: url).count == 2)
     }
 
+    @Test("An archive of another version of TargetKit is continued", arguments: ["0.0.1", "12.34.56-beta.7"])
+    func otherVersion(version: String) async throws {
+        let head = #"{"log":{"version":"1.2","creator":{"name":"TargetKit","version":"\#(version)"},"entries":["#
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("\(head)\n{}\n]}}\n".utf8).write(to: url)
+        let file = file()
+        await call(file)
+        await file.flush()
+        #expect(try entries(of: url).count == 2)
+        #expect(problems.elements == [])
+    }
+
+    @Test("An archive whose last write a kill has cut short is continued after its complete entries")
+    func cutShort() async throws {
+        let file = file()
+        for _ in 0..<3 { await call(file) }
+        await file.flush()
+        let whole = try Data(contentsOf: url)
+        let separator = try #require(whole.range(of: Data(",\n".utf8), options: .backwards))
+        let (start, end) = (separator.lowerBound, separator.upperBound)
+        for size in [start - 1, start + 1, end, end + 100, whole.count - 5, whole.count - 1] {
+            let copy = folder.url.appending(path: "\(size).har")
+            try whole.prefix(size).write(to: copy)
+            let file = HARFile(copy) { [problems] in problems.append($0) }
+            await call(file)
+            await file.flush()
+            #expect(try entries(of: copy).count == (size < end ? 2 : 3), "\(size) of \(whole.count) bytes")
+        }
+        #expect(problems.elements == [])
+    }
+
     @Test("Two plugins with one path write to it together")
     func together() async throws {
         let (first, second) = (file(), HARFile(folder.url.appending(path: "a/../a/traffic.har")))

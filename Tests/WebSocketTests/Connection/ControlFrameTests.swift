@@ -64,7 +64,7 @@ struct ControlFrameTests {
         await running
     }
 
-    @Test("What is being sent when the WebSocket is closed without a response fails as closed", arguments: [10, 2 << 20])
+    @Test("What is being sent when a WebSocket is closed without a response fails as closed", arguments: [10, 2 << 20])
     func closed(count: Int) async {
         let session = FrameSession(
             connection,
