@@ -33,7 +33,8 @@ public protocol Authenticator<Credential>: Sendable {
     func apply(_ credential: Credential, to request: inout URLRequest) throws
 
     /// Whether to refresh the credential before a call, because it has expired or is about to expire. Default: `false`;
-    /// the credential is refreshed when the server rejects it.
+    /// the credential is refreshed when the server rejects it. A credential that is due right after its refresh, because
+    /// the device's clock is wrong, is also used until the server rejects it.
     func needsRefresh(_ credential: Credential) -> Bool
 
     /// Whether a call may be sent with a credential whose refresh failed transiently, because it hasn't expired yet.

@@ -65,10 +65,12 @@ extension CurrentCredential {
 extension CurrentCredential {
     /// Replaces and stores the credential, unless the session has ended, or a later refresh has completed.
     private func keep(_ credential: Credential, of refresh: Refresh) async throws(RefreshFailure) -> Lease {
+        let isDue = authenticator.needsRefresh(credential)
         let (lease, change) = try state.withLock { state throws(RefreshFailure) -> (Lease, Store.Change?) in
             let old = try state.lease(of: refresh)
             guard state.refreshes.isLatest(refresh) else { return (old, nil) }
             let lease = state.hold(credential)
+            if isDue { state.generationDueAtOnce = lease.generation }
             state.refreshes.keep(refresh, generation: lease.generation)
             return (lease, store?.begin((credential, lease.owner.identified())))
         }

@@ -58,6 +58,9 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var signInCount = 0
         var owner = CredentialSession(id: nil)
         var generation = 0
+        /// The generation of a credential that was due right after its refresh, as with a wrong clock: another refresh
+        /// for each call wouldn't help. It is used until the server rejects it.
+        var generationDueAtOnce = 0
         var refreshes: Refreshes<Credential>
 
         var lease: Lease? { if case .held(let lease) = status { lease } else { nil } }
@@ -214,13 +217,15 @@ extension CurrentCredential {
     ///
     /// - Throws: ``RefreshFailure``, or `CancellationError`.
     func lease(in session: Int) async throws -> Lease? {
-        let (lease, outcome) = try state.withLock { state throws(RefreshFailure) in
-            (try state.lease(in: session), state.refreshes.running?.refresh.outcome)
+        let (lease, outcome, generationDueAtOnce) = try state.withLock { state throws(RefreshFailure) in
+            (try state.lease(in: session), state.refreshes.running?.refresh.outcome, state.generationDueAtOnce)
         }
         guard let lease else { return nil }
         do {
             if let outcome { return try await outcome.value().get() }
-            guard authenticator.needsRefresh(lease.credential) else { return lease }
+            guard lease.generation != generationDueAtOnce, authenticator.needsRefresh(lease.credential) else {
+                return lease
+            }
             return try await self.lease(after: lease.generation, in: session, isEarly: true)
         } catch RefreshFailure.passing(_, isEarly: true) where authenticator.canStillUse(lease.credential) {
             return lease

@@ -128,6 +128,20 @@ struct AuthenticationPluginTests {
         #expect(server.refreshes == [1])
     }
 
+    @Test("With a clock by which each new credential has expired, one is refreshed once, and then when it is rejected")
+    func wrongClock() async throws {
+        let server = TokenServer()
+        var authenticator = server.authenticator
+        authenticator.isDue = { _ in true }
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [signOuts.plugin(authenticator)])
+        for _ in 0..<20 { #expect(try await provider.request(PluginTarget()).statusCode == 200) }
+        #expect(server.refreshes == [1])
+        server.expire()
+        for _ in 0..<20 { #expect(try await provider.request(PluginTarget()).statusCode == 200) }
+        #expect(server.refreshes == [1, 2])
+        #expect(signOuts.count == 0)
+    }
+
     @Test("A hundred rejected calls make one refresh, and all succeed", arguments: Backend.allCases)
     func singleFlight(_ backend: Backend) async throws {
         let server = TokenServer()
