@@ -39,13 +39,13 @@ struct MessageInboxTests {
         var writer = WebSocketWriter(role: .server, deflate: deflate)
         var bytes: [UInt8] = []
         let message = Data(count: 4 << 20)
-        for _ in 0..<20 { writer.write(data: message, to: &bytes) }
+        for _ in 0..<12 { writer.write(data: message, to: &bytes) }
         let connection = PreparedConnection(bytes)
         let session = FrameSession(connection, .init(deflate: deflate), WebSocketLimits(), clock: ContinuousClock())
         let running = Task { await session.run() }
         while !session.inbox.isFull { await Task.yield() }
         #expect(session.inbox.storedCount < 10)
-        for _ in 0..<20 {
+        for _ in 0..<12 {
             let received = try await session.inbox.next()
             #expect(received == .data(message))
         }
