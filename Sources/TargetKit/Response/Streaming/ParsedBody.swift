@@ -8,10 +8,6 @@ extension ResponseStream {
     public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
         private let start: @Sendable () -> Iterator
 
-        init(response: Response, body: ResponseBody, parser: any BodyParser<Element>) {
-            start = { Iterator(body: ParsedBody(body, of: response, by: parser)) }
-        }
-
         /// Creates a sequence whose elements are read by a new reader for each iterator.
         package init(reader: @escaping @Sendable () -> any ElementReader<Element>) {
             start = { Iterator(reader: reader()) }
@@ -24,16 +20,10 @@ extension ResponseStream {
 
         /// Reads ``ResponseStream/Elements``.
         public struct Iterator: AsyncIteratorProtocol, RedactedDescription {
-            /// `nil` if there is a reader.
-            private var body: ParsedBody<Element>?
-            private var reader: (any ElementReader<Element>)?
+            private var reader: any ElementReader<Element>
 
             /// The type of the elements. Their values are omitted, because they can contain secrets.
             var redactedDescription: String { "iterator of \(Element.self)" }
-
-            init(body: ParsedBody<Element>) {
-                self.body = body
-            }
 
             init(reader: any ElementReader<Element>) {
                 self.reader = reader
@@ -49,8 +39,8 @@ extension ResponseStream {
 
             /// The next element, read on the caller's actor, so that an available element needs no thread switch.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
-                if reader == nil { return try await body?.next(isolation: actor) }
-                return try await reader?.next(isolation: actor)
+                if let element = try reader.nextOfChunk(on: actor) { return element }
+                return try await reader.next(isolation: actor)
             }
         }
     }
@@ -60,8 +50,15 @@ extension ResponseStream {
 package protocol ElementReader<Element>: Sendable {
     associatedtype Element
 
+    /// The next element of a chunk that arrived, without the cost of an asynchronous function; `nil` if there is none.
+    mutating func nextOfChunk(on actor: (any Actor)?) throws -> Element?
+
     /// The next element; `nil` at the end, and after a failure.
     mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element?
+}
+
+extension ElementReader {
+    package mutating func nextOfChunk(on actor: (any Actor)?) throws -> Element? { nil }
 }
 
 /// Parses the elements of a body that arrives in chunks.
@@ -82,11 +79,12 @@ protocol BodyParser<Element>: Sendable {
 }
 
 /// Reads the elements of a body up to its end or the first failure, and then releases the body.
-package struct ParsedBody<Element>: Sendable {
+package struct ParsedBody<Element>: ElementReader {
     private let response: Response
     private var body: ResponseBody?
     private var parser: any BodyParser<Element>
     private var turn = ActorTurn()
+    private var mustYield = false
 
     init(_ body: ResponseBody, of response: Response, by parser: any BodyParser<Element>) {
         self.response = response
@@ -94,15 +92,26 @@ package struct ParsedBody<Element>: Sendable {
         self.parser = parser
     }
 
+    /// The next element of the current chunk; `nil` if there is none, or if the turn on the actor is over.
+    package mutating func nextOfChunk(on actor: (any Actor)?) throws -> Element? {
+        mustYield = turn.isOver(on: actor)
+        return mustYield ? nil : try parsed()
+    }
+
     /// The next element; `nil` at the end, and after a failure.
     package mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
-        if turn.isOver(on: actor) { await Task.yield() }
+        if mustYield || turn.isOver(on: actor) { await Task.yield() }
+        mustYield = false
+        while true {
+            if let element = try parsed() { return element }
+            guard let piece = try await nextPiece(isolation: actor) else { return try parsed(atEnd: true) }
+            parser.append(piece)
+        }
+    }
+
+    private mutating func parsed(atEnd: Bool = false) throws -> Element? {
         do {
-            while true {
-                if let element = try parser.next() { return element }
-                guard let piece = try await nextPiece(isolation: actor) else { return try parser.finish() }
-                parser.append(piece)
-            }
+            return try atEnd ? parser.finish() : parser.next()
         } catch {
             end()
             throw response.streamFailure(error)
@@ -118,7 +127,12 @@ package struct ParsedBody<Element>: Sendable {
     private mutating func nextPiece(isolation actor: isolated (any Actor)?) async throws -> Data? {
         // Each iterator of a body continues where the last one stopped.
         var pieces = body?.makeAsyncIterator()
-        if let piece = try await pieces?.next(isolation: actor) { return piece }
+        do {
+            if let piece = try await pieces?.next(isolation: actor) { return piece }
+        } catch {
+            end()
+            throw response.streamFailure(error)
+        }
         body = nil
         return nil
     }

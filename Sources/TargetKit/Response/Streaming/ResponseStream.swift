@@ -55,8 +55,7 @@ extension ResponseStream {
     /// - Parameter limit: The maximum size of a line in bytes; default 1 MiB. A longer line ends the sequence with an
     ///   error of stage `.decoding`.
     public func lines(limit: Int = 1 << 20) -> Elements<String> {
-        let parser = LineParser(limit: limit) { String(decoding: $0, as: UTF8.self) }
-        return Elements(response: response, body: body, parser: parser)
+        Elements { LineReader(body: ParsedBody(body, of: response, by: TextLineParser(limit: limit))) }
     }
 
     /// What a closure reads from each line that has an ending.
@@ -66,6 +65,39 @@ extension ResponseStream {
     ) -> ParsedBody<Element> {
         ParsedBody(body, of: response, by: LineParser(limit: limit, readsRest: false, read: read))
     }
+}
+
+/// Reads lines of text. It isn't generic, because generic code looks up its types for each line.
+private struct LineReader: ElementReader {
+    var body: ParsedBody<String>
+
+    mutating func nextOfChunk(on actor: (any Actor)?) throws -> String? {
+        try body.nextOfChunk(on: actor)
+    }
+
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
+        try await body.next(isolation: actor)
+    }
+}
+
+/// Parses lines of text.
+private struct TextLineParser: BodyParser {
+    private var splitter: LineSplitter
+
+    init(limit: Int) {
+        splitter = LineSplitter(limit: limit)
+    }
+
+    mutating func append(_ piece: Data) { splitter.append(piece) }
+
+    mutating func next() throws -> String? { try splitter.next { String(decoding: $0, as: UTF8.self) } }
+
+    mutating func finish() throws -> String? {
+        splitter.finish()
+        return try next()
+    }
+
+    mutating func close() { splitter.close() }
 }
 
 /// Parses an element from each line.
@@ -254,6 +286,6 @@ extension ResponseStream {
             line.allSatisfy(\.isSpaceOrTab)
                 ? nil : try Response.value(Value.self, from: Data(line), atKeyPath: nil, using: decoder)
         }
-        return Elements(response: response, body: body, parser: parser)
+        return Elements { ParsedBody(body, of: response, by: parser) }
     }
 }
