@@ -71,9 +71,8 @@ extension Call {
         if plugins.hasPrepare || configuration.requestClosure != nil || endpoint.task.driver != nil {
             try RequestCheck.check(request, hasBody: body.isBody)
         }
-        // At most about 256 KiB of a stream wait for the reader.
         let destination =
-            kind == .stream ? TransportRequest.Destination.stream(buffer: 256 << 10) : endpoint.task.destination
+            kind == .stream ? TransportRequest.Destination.stream(buffer: Self.streamBuffer) : endpoint.task.destination
         return TransportRequest(
             TransportRequest.Fields(
                 urlRequest: request,

@@ -23,8 +23,8 @@ extension Provider {
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> ResponseStream {
         let call = begin(target, options: options, kind: .stream)
-        // The next chunk is requested when the reader consumes the previous one.
-        let channel = BodyChannel(limit: 1)
+        // The next chunk is requested when the reader consumes the previous one, unless the transport fills the channel.
+        let channel = BodyChannel(limit: 1, receiveLimit: Call.streamBuffer)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
                 call.startTask(isImmediate: false) {
@@ -40,7 +40,8 @@ extension Provider {
             handle.cancel()
             channel.abandon()
         }
-        return ResponseStream(response: response, body: ResponseBody(from: channel, cancel: cancel))
+        let body = ResponseBody(from: channel, resume: channel.resumeSender, cancel: cancel)
+        return ResponseStream(response: response, body: body)
     }
 
     /// Passes on the head, then the body's chunks as they are read. This runs in the call's task, so a stream is
@@ -61,7 +62,7 @@ extension Provider {
         head.resume(returning: .success(response.head))
         var failure: TargetKitError?
         do {
-            try await copy(response, of: call, to: channel)
+            if try await !drain(response, of: call, into: channel) { try await copy(response, of: call, to: channel) }
             try call.checkInterruption()
         } catch {
             failure = call.mapped(bodyFailure: error, of: response)
@@ -73,6 +74,26 @@ extension Provider {
         ) {
             channel.finish(failure.map(Result.failure) ?? .success(()))
         }
+    }
+
+    /// Lets the transport fill the channel; returns `false` immediately if it can't. A ``CallCountingClock`` must know
+    /// whether the call waits for the reader.
+    private func drain(_ response: Response, of call: Call, into channel: BodyChannel) async throws -> Bool {
+        guard let body = response.body, configuration.countingClock == nil else { return false }
+        var failure: (any Error)?
+        do {
+            let isDrained = try await withTaskCancellationHandler {
+                try await body.drain(into: channel)
+            } onCancel: {
+                channel.discard()
+            }
+            guard isDrained else { return false }
+        } catch {
+            failure = error
+        }
+        guard await channel.waitUntilRead() else { throw CancellationError() }
+        if let failure { throw failure }
+        return true
     }
 
     private func copy(_ response: Response, of call: Call, to channel: BodyChannel) async throws {
@@ -105,6 +126,9 @@ extension Provider {
 }
 
 extension Call {
+    /// The number of bytes of a stream that wait for the reader, at most about: 256 KiB.
+    static let streamBuffer = 256 << 10
+
     /// The failure of a stream's body, mapped by the target.
     fileprivate func mapped(bodyFailure error: any Error, of response: Response) -> TargetKitError {
         var failure = failure(error, at: .transport, request: response.request)

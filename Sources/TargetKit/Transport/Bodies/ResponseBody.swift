@@ -110,6 +110,13 @@ package protocol BodyReceiver: Sendable {
     /// - Parameter canWait: Whether bytes can be rejected.
     /// - Throws: The error that ends the body.
     func receive(_ bytes: UnsafeRawBufferPointer, canWait: Bool) throws -> Bool
+
+    /// Called after bytes that arrive together.
+    func flush()
+}
+
+extension BodyReceiver {
+    package func flush() {}
 }
 
 /// The reading end of a channel. Cancels the exchange when it is released or the reading task is cancelled.

@@ -206,4 +206,26 @@ struct BodyChannelTests {
         #expect(hasHadTurn)
         await other.value
     }
+
+    @Test("A channel that receives the body of another one resumes its sender, and waits for its reader at the end")
+    func receivesBody() async throws {
+        let reader = BodyChannel(limit: 1, receiveLimit: 8)
+        let receiving = Task {
+            try await channel.drain(into: reader) { resumed.add() }
+            return await reader.waitUntilRead()
+        }
+        let reading = Task {
+            while reader.readByteCount < 80 { _ = try await reader.next(resume: reader.resumeSender) }
+        }
+        let bytes = [UInt8](repeating: 7, count: 8)
+        var offered = 0
+        while offered < 10 {
+            if bytes.withUnsafeBytes({ channel.receive($0) }) { offered += 1 } else { await Task.yield() }
+            channel.flush()
+        }
+        channel.finish(.success(()))
+        #expect(try await receiving.value)
+        try await reading.value
+        #expect(reader.readByteCount == 80)
+    }
 }
