@@ -304,7 +304,12 @@ extension CurlConnectionQueue.Host {
     private func take(at place: Int) -> CurlPendingCall? {
         guard let pending = calls[place].take() else { return nil }
         waitingCount -= 1
-        if waitingCount == 0 || calls.count > 2 * waitingCount + 64 { arrange() }
+        if waitingCount == 0 {
+            calls.removeAll(keepingCapacity: calls.count <= 64)
+            firstPlace = 0
+        } else if calls.count > 2 * waitingCount + 64 {
+            arrange()
+        }
         return pending
     }
 
