@@ -75,7 +75,7 @@ let package = Package(
         ),
         .target(
             name: "TargetKitResilience",
-            dependencies: ["TargetKit", "TargetKitPlugins"],
+            dependencies: ["TargetKit", "TargetKitPlugins", "_TargetKitFiles"],
             path: "Sources/Resilience"
         ),
         .target(name: "TargetKitCombine", dependencies: ["TargetKit", "TargetKitPlugins"], path: "Sources/Combine"),

@@ -112,7 +112,7 @@ extension Redaction {
 
     /// Whether a field with that name can be a token, of which the name tells only the purpose.
     static func namesToken(_ name: some StringProtocol) -> Bool {
-        name.equalsIgnoringASCIICase("access") || name.equalsIgnoringASCIICase("refresh")
+        ["access", "refresh"].contains { String(name).equalsIgnoringASCIICase($0) }
     }
 
     /// Whether the field is a token, as in `{"access": "…", "refresh": "…"}`, and not `"access": "public"` or
@@ -131,7 +131,8 @@ extension Redaction {
     }
 
     private func isSecret(parameterName name: some StringProtocol) -> Bool {
-        isSecret(name: name) || (usesRule && name.equalsIgnoringASCIICase("code") && !visibleNames.contains("code"))
+        if isSecret(name: name) { return true }
+        return usesRule && String(name).equalsIgnoringASCIICase("code") && !visibleNames.contains("code")
     }
 
     /// Whether one of the names that were added is the name of a form's field, or a part of it: `account[iban]`.

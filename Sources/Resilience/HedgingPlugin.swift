@@ -103,7 +103,8 @@ public struct HedgingPlugin: Plugin {
         let scope = context.scope
         if countsCalls { counter.countCall(in: scope) }
         if let fixedDelay { return try await race(request, after: fixedDelay, in: scope, next) }
-        let (endpoint, start) = ("\(request.urlRequest.method.rawValue) \(context.target.name)", elapsedTime.current)
+        let method = request.urlRequest.httpMethod ?? "GET"
+        let (endpoint, start) = ("\(method) \(context.target.name)", elapsedTime.current)
         let response =
             if let delay = durations.withLock({ $0[endpoint]?.percentile95 }) {
                 try await race(request, after: delay, in: scope, next)

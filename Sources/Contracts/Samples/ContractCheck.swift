@@ -82,7 +82,7 @@ extension ContractCheck {
     private func decodingProblems(_ sample: Sample) async -> [String] {
         let provider = provider.replacing(transport: SampleTransport(sample: sample.response))
         do {
-            if let typed = target.innermost as? any TypedTarget {
+            if let typed = MultiTarget(target).target as? any TypedTarget {
                 try await decode(typed, with: provider)
             } else if let type {
                 try await decode(type, with: provider, keyPath: nil)

@@ -6,7 +6,7 @@ struct ContractProblems {
     private var lines: [String] = []
 
     mutating func add(_ problems: [String], of target: some TargetType) {
-        let name = target.innermost.name
+        let name = MultiTarget(target).target.name
         lines += problems.map { "\(name): \($0)" }
     }
 
@@ -20,7 +20,7 @@ struct ContractProblems {
     /// The text of an error without the name of the target, which precedes each line.
     static func text(_ error: any Error, of target: some TargetType) -> String {
         let text = "\(error)"
-        let prefix = target.innermost.name + ": "
+        let prefix = MultiTarget(target).target.name + ": "
         return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     }
 }

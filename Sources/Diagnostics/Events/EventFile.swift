@@ -120,9 +120,9 @@ private final class AppendedFile {
 
     /// Performs work while this process holds the lock of the file.
     func whileLocked(_ work: () -> Void) {
-        FileLock.take(descriptor, waits: true)
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
         work()
-        FileLock.unlock(descriptor)
+        _ = flock(descriptor, LOCK_UN)
     }
 
     func removeAll() {

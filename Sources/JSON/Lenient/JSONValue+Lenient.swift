@@ -87,7 +87,7 @@ extension JSONValue {
                 text.utf8.contains(where: \.isDigit)
                 && text.utf8.allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) }
             guard isPlain else { return nil }
-            return Int64(text).map { JSONNumber($0) } ?? Double(text).flatMap { JSONNumber($0) }
+            return Int64(text).map { JSONNumber(.signed($0)) } ?? Double(text).flatMap { JSONValue($0).number }
         }
 
         private static func flag(_ text: String) -> Bool? {

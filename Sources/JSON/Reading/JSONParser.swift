@@ -6,6 +6,8 @@ struct JSONParser: ~Copyable {
     private var reader: JSONReader
     private var elements = MoveStack<JSONValue>()
     private var members = MoveStack<JSONObject.Element>()
+    /// Up to this number of members, comparing keys is faster than hashing them.
+    private static let longestList = 12
     /// The current nesting depth.
     private var depth = 0
     /// The innermost array or object.
@@ -117,7 +119,7 @@ struct JSONParser: ~Copyable {
         let isNew = container.marks & bit == 0 && container.key.isPlain && container.positions == nil
         // A non-ASCII key may equal a key with different bytes (`\u{212A}` is `K`), so every further key is compared.
         container.marks |= container.key.isPlain ? bit : ~0
-        if isNew, members.count - container.first < JSONObject.longestList {
+        if isNew, members.count - container.first < Self.longestList {
             members.push((container.key.text, value))
         } else {
             addComparing(value)
@@ -129,7 +131,7 @@ struct JSONParser: ~Copyable {
         let first = container.first
         let key = container.key.text
         let count = members.count - first
-        if container.positions == nil, count >= JSONObject.longestList {
+        if container.positions == nil, count >= Self.longestList {
             container.positions = members.read(from: first) { members in
                 Dictionary(members.enumerated().map { ($1.key, $0) }) { first, _ in first }
             }

@@ -33,12 +33,12 @@ extension JSONNumber: Decodable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int64.self) {
-            self.init(number)
+            self.init(.signed(number))
         } else if let number = try? container.decode(UInt64.self) {
-            self.init(number)
+            self.init(.unsigned(number))
         } else if let decimal = try? container.decode(Decimal.self), case .number(let number) = JSONValue(decimal) {
             self = number
-        } else if let number = Self(try container.decode(Double.self)) {
+        } else if case .number(let number) = JSONValue(try container.decode(Double.self)) {
             self = number
         } else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "JSON can't represent the number.")

@@ -52,7 +52,6 @@ open class RequestMultipartFormData {
     /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if a file or stream can't be read.
     public func encode() throws -> Data {
         do {
-            guard !form.isInMemory else { return try form.data() }
             var data = Data()
             try form.bodySource().readAll { data.append(contentsOf: $0) }
             return data

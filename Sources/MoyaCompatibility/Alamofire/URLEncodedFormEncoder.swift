@@ -79,12 +79,14 @@ public final class URLEncodedFormEncoder {
     /// Returns the text of a value.
     ///
     /// - Throws: An error if the value isn't a dictionary or an object, or a property can't be encoded.
-    public func encode(_ value: any Encodable) throws -> String { try encoder.encode(value) }
+    public func encode(_ value: any Encodable) throws -> String {
+        String(decoding: try encode(value) as Data, as: UTF8.self)
+    }
 
     /// Returns the bytes of the text of a value.
     ///
     /// - Throws: An error if the value isn't a dictionary or an object, or a property can't be encoded.
-    public func encode(_ value: any Encodable) throws -> Data { Data(try encoder.encode(value).utf8) }
+    public func encode(_ value: any Encodable) throws -> Data { try encoder.encode(value) }
 
     private var encoder: TargetKit.URLEncodedFormEncoder {
         TargetKit.URLEncodedFormEncoder(

@@ -99,8 +99,8 @@ extension Cookie {
     /// Whether the cookie meets the requirements of its name's prefix (RFC 6265bis §4.1.3): `__Secure-` requires https,
     /// and `__Host-` also a single host and the path `/`. As in browsers, prefixes are case-insensitive.
     var keepsPrefixRules: Bool {
-        if name.prefix(7).equalsIgnoringASCIICase("__Host-") { return isSecure && isHostOnly && path == "/" }
-        return isSecure || !name.prefix(9).equalsIgnoringASCIICase("__Secure-")
+        if String(name.prefix(7)).equalsIgnoringASCIICase("__Host-") { return isSecure && isHostOnly && path == "/" }
+        return isSecure || !String(name.prefix(9)).equalsIgnoringASCIICase("__Secure-")
     }
 }
 

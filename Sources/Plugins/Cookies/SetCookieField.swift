@@ -90,7 +90,7 @@ extension SetCookieField {
             created: now
         )
         // `__Host-` requires an explicit path of `/` (RFC 6265bis §4.1.3.2).
-        if path == nil, name.prefix(7).equalsIgnoringASCIICase("__Host-") { return nil }
+        if path == nil, String(name.prefix(7)).equalsIgnoringASCIICase("__Host-") { return nil }
         return cookie.keepsPrefixRules ? cookie : nil
     }
 

@@ -37,7 +37,7 @@ public struct DefaultHeadersPlugin: Plugin {
     ) {
         self.accept = accept
         self.userAgent = userAgent
-        self.languages = languages ?? { PreferredLanguages.system }
+        self.languages = languages ?? { Self.preferredLanguages }
         self.others = others
     }
 
@@ -51,6 +51,16 @@ public struct DefaultHeadersPlugin: Plugin {
         try request.setIfMissing(.userAgent, value: userAgent)
         for field in others { try request.setIfMissing(field.name, value: field.value) }
         return request
+    }
+
+    /// The user's languages as tags (RFC 5646), in order of preference.
+    private static var preferredLanguages: [String] {
+        #if canImport(Darwin)
+        Locale.preferredLanguages
+        #else
+        // Foundation returns `en-001` regardless of the environment (Linux, Swift 6.3.1).
+        PreferredLanguages.app
+        #endif
     }
 
     /// The value of `Accept-Language` (RFC 9110 §12.5.4); `nil` without languages. The first language has no weight,

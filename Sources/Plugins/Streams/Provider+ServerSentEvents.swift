@@ -48,7 +48,7 @@ extension Provider {
         ResponseStream.Elements {
             let options = options.ofOneUser
             let source = ServerSentEventSource(
-                target: target.innermost,
+                target: MultiTarget(target).target,
                 delay: delay,
                 minimumDelay: minimumDelay,
                 maximumReconnections: maximumReconnections,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import _TargetKitFiles
 
 /// Looks up the addresses of hosts with DNS over HTTPS (RFC 8484), so that no other server can read the names or forge
 /// the addresses.

@@ -2,7 +2,7 @@
 
 /// The type and permissions of a file.
 package struct FileStatus {
-    private let status: stat
+    package let status: stat
 
     /// `nil` if there is no file.
     package init?(of url: URL, followsLinks: Bool = true) {
@@ -34,21 +34,14 @@ package struct FileStatus {
     package var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
     package var permissions: mode_t { status.st_mode & 0o777 }
     package var size: Int64 { Int64(status.st_size) }
-    /// The time when the contents were last changed, in seconds since 1970.
-    package var modificationTime: Double {
-        #if canImport(Darwin)
-        Self.seconds(status.st_mtimespec)
-        #else
-        Self.seconds(status.st_mtim)
-        #endif
-    }
     /// The time when the contents, the name or the permissions were last changed, in seconds since 1970.
     var changeTime: Double {
         #if canImport(Darwin)
-        Self.seconds(status.st_ctimespec)
+        let time = status.st_ctimespec
         #else
-        Self.seconds(status.st_ctim)
+        let time = status.st_ctim
         #endif
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
     /// Whether the file belongs to this user.
     package var isOwn: Bool { status.st_uid == geteuid() }
@@ -56,8 +49,6 @@ package struct FileStatus {
 
     /// Whether this is a folder that only this user can use.
     package var isPrivateFolder: Bool { isFolder && isOwn && permissions & 0o077 == 0 }
-
-    private static func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
 
     package func isSameFile(as other: FileStatus) -> Bool {
         status.st_ino == other.status.st_ino && status.st_dev == other.status.st_dev

@@ -12,7 +12,7 @@ package final class PartialFile: Sendable {
     package static let leftoverAge: TimeInterval = 60
 
     package let url: URL
-    private let descriptor: Int32
+    package let descriptor: Int32
     private let isTemporary: Bool
 
     /// Creates a file beside the file that it will replace, so that moving it is atomic.
@@ -149,22 +149,6 @@ package final class PartialFile: Sendable {
     /// Writes all bytes to an open file; returns `false` on failure, with the reason in `errno`.
     package static func write(_ bytes: Data, to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { write($0, to: descriptor) }
-    }
-
-    /// Flushes the file to permanent storage.
-    package func synchronize() throws(URLError) {
-        guard Self.synchronize(descriptor) else { throw Self.failure(.cannotWriteToFile, url: url) }
-    }
-
-    /// Flushes a file or folder to permanent storage; returns `false` on failure, with the reason in `errno`.
-    ///
-    /// On Apple platforms, `fsync` leaves the data in the drive's cache, which is lost on a power failure (fsync(2));
-    /// `F_FULLFSYNC` also flushes the cache. Network volumes and some external volumes support only `fsync`.
-    package static func synchronize(_ descriptor: Int32) -> Bool {
-        #if canImport(Darwin)
-        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
-        #endif
-        return fsync(descriptor) == 0
     }
 
     /// Moves the file to its destination, replacing an existing file.

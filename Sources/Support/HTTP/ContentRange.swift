@@ -10,7 +10,7 @@ package struct ContentRange: Sendable, Hashable {
     /// Reads the value of `Content-Range`; `nil` if it isn't a valid range of bytes.
     package init?(_ field: String) {
         var parser = FieldParser(field[...].trimmingSpaces)
-        guard parser.text(before: " \t").equalsIgnoringASCIICase("bytes") else { return nil }
+        guard String(parser.text(before: " \t")).equalsIgnoringASCIICase("bytes") else { return nil }
         parser.skipSpaces()
         if !parser.skip("*") {
             guard let first = parser.number(), parser.skip("-"), let last = parser.number(), first <= last else {
@@ -32,7 +32,7 @@ package struct ContentRange: Sendable, Hashable {
     /// rows of a table, say nothing about the body.
     package static func hasBytes(_ field: String) -> Bool {
         var parser = FieldParser(field[...].trimmingSpaces)
-        return parser.text(before: " \t=").equalsIgnoringASCIICase("bytes")
+        return String(parser.text(before: " \t=")).equalsIgnoringASCIICase("bytes")
     }
 
     /// Whether the range is the whole representation.

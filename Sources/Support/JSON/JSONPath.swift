@@ -66,7 +66,7 @@ package struct JSONPath: Sendable, Hashable {
 extension JSONPath {
     /// The array index of a key, which consists of digits only.
     package static func index(_ key: String) -> Int? {
-        key.utf8.allSatisfy(\.isDigit) ? Int(key) : nil
+        FieldParser.number(key).flatMap { Int(exactly: $0) }
     }
 }
 
@@ -80,20 +80,23 @@ extension DecodingError {
     /// This error with a prefix added to its coding path.
     package func below(_ keys: [String]) -> DecodingError {
         guard !keys.isEmpty else { return self }
-        func moved(_ context: Context) -> Context {
-            let path: [any CodingKey] = keys.map { PathKey($0) }
-            return Context(
-                codingPath: path + context.codingPath,
+        return changed { context in
+            Context(
+                codingPath: keys.map { PathKey($0) } + context.codingPath,
                 debugDescription: context.debugDescription,
                 underlyingError: context.underlyingError
             )
         }
+    }
+
+    /// This error with another context.
+    package func changed(_ change: (Context) -> Context) -> DecodingError {
         switch self {
-        case .keyNotFound(let key, let context): return .keyNotFound(key, moved(context))
-        case .valueNotFound(let type, let context): return .valueNotFound(type, moved(context))
-        case .typeMismatch(let type, let context): return .typeMismatch(type, moved(context))
-        case .dataCorrupted(let context): return .dataCorrupted(moved(context))
-        @unknown default: return self
+        case .keyNotFound(let key, let context): .keyNotFound(key, change(context))
+        case .valueNotFound(let type, let context): .valueNotFound(type, change(context))
+        case .typeMismatch(let type, let context): .typeMismatch(type, change(context))
+        case .dataCorrupted(let context): .dataCorrupted(change(context))
+        @unknown default: self
         }
     }
 }

@@ -14,11 +14,11 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
             description = text
             return
         }
-        var text = text[...]
+        var text = text
         // By bytes, because a `?` and a combining mark after it are one character.
-        if let end = text.utf8.firstIndex(where: "?#".utf8.contains) { text = text[..<end] }
+        if let end = text.utf8.firstIndex(where: "?#".utf8.contains) { text = String(text[..<end]) }
         if text.utf8.contains(UInt8(ascii: ";")) || text.containsBytes(of: "eyJ") {
-            text = Self.withoutValues(text)[...]
+            text = Self.withoutValues(text)
         }
         // Text without white space, such as JSON, can contain several URLs.
         let start = text.hasPrefix("//") ? "//" + Self.withoutUser(String(text.dropFirst(2))) : text
@@ -28,7 +28,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
     }
 
     /// The path, without the values of its parameters (`/a;jsessionid=1`, RFC 3986 §3.3) and JSON Web Tokens.
-    private static func withoutValues(_ path: Substring) -> String {
+    private static func withoutValues(_ path: String) -> String {
         path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
             if SecretFields.isJWT(segment.utf8) { return SecretFields.placeholder }
             return segment.split(separator: ";", omittingEmptySubsequences: false).enumerated().map { index, part in

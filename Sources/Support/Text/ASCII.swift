@@ -37,18 +37,19 @@ extension UInt8 {
     package var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }
 
-extension StringProtocol {
+extension String {
     /// Whether both are equal, ignoring the case of ASCII letters, as RFC 9110 compares names.
-    @inlinable
-    package func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
+    package func equalsIgnoringASCIICase(_ other: String) -> Bool {
         ContiguousText.read(self) { left in
-            ContiguousText.read(other) { ContiguousText.areEqualIgnoringASCIICase(left, $0) }
+            ContiguousText.read(other) { right in
+                left.count == right.count
+                    && left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
+            }
         }
     }
 
     /// Whether the bytes of `text` are among the bytes of this text. The searches of Foundation and the standard library
     /// are generic, and take most of the time in which a failed call's error is redacted.
-    @inlinable
     package func containsBytes(of text: StaticString) -> Bool {
         ContiguousText.read(self) { bytes in
             text.withUTF8Buffer { part in
@@ -57,15 +58,6 @@ extension StringProtocol {
                     part.indices.allSatisfy { bytes[start + $0] == part[$0] }
                 }
             }
-        }
-    }
-}
-
-extension String {
-    /// Whether both are equal, ignoring the case of ASCII letters. Compiled once: inlined, it takes 1.6 KB a place.
-    package func equalsIgnoringASCIICase(_ other: String) -> Bool {
-        ContiguousText.read(self) { left in
-            ContiguousText.read(other) { ContiguousText.areEqualIgnoringASCIICase(left, $0) }
         }
     }
 

@@ -11,14 +11,6 @@ package enum ContiguousText {
         // A string bridged from `NSString` isn't contiguous UTF-8 and is copied once.
         return Array(text.utf8).withUnsafeBufferPointer(body)
     }
-
-    @usableFromInline
-    static func areEqualIgnoringASCIICase(
-        _ left: UnsafeBufferPointer<UInt8>,
-        _ right: UnsafeBufferPointer<UInt8>
-    ) -> Bool {
-        left.count == right.count && left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
-    }
 }
 
 extension String {

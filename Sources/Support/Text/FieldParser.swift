@@ -49,7 +49,22 @@ package struct FieldParser: Sendable {
     }
 
     /// Reads decimal digits, without a sign; `nil` if there are none, or the number is too large.
-    package mutating func number() -> Int64? { Int64(text(while: \.isDigit)) }
+    package mutating func number() -> Int64? {
+        let digits = text(while: \.isDigit).utf8
+        // The standard library's parser takes 1.5 KB for each type of text.
+        return digits.reduce(digits.isEmpty ? nil : 0) { number, digit in
+            guard let (tens, isTooLarge) = number?.multipliedReportingOverflow(by: 10), !isTooLarge else { return nil }
+            let (sum, exceeds) = tens.addingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+            return exceeds ? nil : sum
+        }
+    }
+
+    /// The number that a text of decimal digits is; `nil` for any other text, and for a number that is too large.
+    package static func number(_ text: String) -> Int64? {
+        var parser = FieldParser(text)
+        let number = parser.number()
+        return parser.isAtEnd ? number : nil
+    }
 
     /// Reads a quoted string (RFC 9110 §5.6.4); `nil` if there is none.
     ///
@@ -73,11 +88,6 @@ package struct FieldParser: Sendable {
 }
 
 extension StringProtocol {
-    /// The elements of a list (RFC 9110 §5.6.1) of values that contain no commas, such as names.
-    package var listElements: [Substring] {
-        Substring(self).split(separator: ",").map(\.trimmingSpaces).filter { !$0.isEmpty }
-    }
-
     /// The media type of a `Content-Type` field (RFC 9110 §8.3.1), without its parameters, in lowercase.
     package var mediaType: String { prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces) }
 }

@@ -2,16 +2,6 @@
 
 /// The languages that the user prefers.
 package enum PreferredLanguages {
-    /// The language tags (RFC 5646) of the device's or process's settings, in order of preference.
-    package static var system: [String] {
-        #if canImport(Darwin)
-        Locale.preferredLanguages
-        #else
-        // Foundation returns `en-001` regardless of the environment (Linux, Swift 6.3.1).
-        environment
-        #endif
-    }
-
     /// The preferred languages in which the app is localized, so that error texts match its other texts.
     package static var app: [String] {
         #if canImport(Darwin)

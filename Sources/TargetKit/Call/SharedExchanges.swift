@@ -168,7 +168,7 @@ struct SharedExchangeKey: Equatable {
     private let limit: Int
     /// Calls with different timeouts don't share, because each must respect its own.
     private let timeout: Duration?
-    private let refusedNetworks: RefusedNetworks
+    private let allowedNetworks: [Bool]
     private let followsRedirects: Bool
     /// The way in which a cache responds to the exchange.
     private let cachePolicy: URLRequest.CachePolicy
@@ -204,7 +204,7 @@ struct SharedExchangeKey: Equatable {
             !["traceparent", "tracestate"].contains($0.key.lowercased())
         }
         timeout = request.timeout
-        refusedNetworks = context.options.refusedNetworks
+        allowedNetworks = context.options.allowedNetworks
         followsRedirects = context.options.followsRedirects
         cachePolicy = urlRequest.cachePolicy
         validation = context.target.validation

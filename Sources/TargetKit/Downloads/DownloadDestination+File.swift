@@ -155,7 +155,12 @@ extension DownloadDestination {
             return true
         }
         guard code != EEXIST, try reserve(place) else { return false }
-        try rename(part, toReserved: place, by: commit)
+        do {
+            try rename(part, to: place, by: commit)
+        } catch {
+            unlink(place.path)
+            throw error
+        }
         return true
     }
 
@@ -169,15 +174,6 @@ extension DownloadDestination {
         }
         close(descriptor)
         return true
-    }
-
-    private static func rename(_ part: URL, toReserved place: URL, by commit: DownloadCommit) throws {
-        do {
-            try rename(part, to: place, by: commit)
-        } catch {
-            unlink(place.path)
-            throw error
-        }
     }
 
     private static func rename(_ part: URL, to place: URL, by commit: DownloadCommit) throws {

@@ -70,8 +70,9 @@ final class PendingDownload: Sendable {
         try result.checkRange(byteCount: status.size)
         if let failure = call.reportedFailure(in: result, byteCount: status.size, body: { excerpt }) { throw failure }
         // The transport may have replaced the locked file.
-        let lock: Int32? = if case .locked(let new, _) = FileLock.open(part, mode: 0o600) { new } else { nil }
-        defer { if let lock { FileLock.release(lock) } }
+        let lock = open(part.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        FileLock.take(lock)
+        defer { if lock >= 0 { FileLock.release(lock) } }
         guard FileStatus(of: part, followsLinks: false)?.isSameFile(as: status) == true else {
             throw PartialFile.failure(.cannotMoveFile, url: part)
         }

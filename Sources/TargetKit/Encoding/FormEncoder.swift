@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The `Encoder` for forms.
-struct FormEncoder: Encoder {
+/// The `Encoder` for forms, and its container of a single value.
+struct FormEncoder: Encoder, SingleValueEncodingContainer {
     let node: FormNode
     let codingPath: [any CodingKey]
     let rules: URLEncodedFormEncoder
@@ -9,17 +9,21 @@ struct FormEncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        node.becomeObjectIfEmpty()
+        node.become(.object)
         return KeyedEncodingContainer(FormKeyedContainer<Key>(encoder: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        node.becomeListIfEmpty()
+        node.become(.list)
         return FormUnkeyedContainer(encoder: self)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer {
-        FormValueContainer(encoder: self)
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func encodeNil() {}
+    func encode<Value: Encodable>(_ value: Value) throws {
+        // An integer encodes itself here.
+        if value is any BinaryInteger { try write(value) } else { try add(value) }
     }
 
     /// The encoder for the value of a key.
@@ -37,7 +41,7 @@ struct FormEncoder: Encoder {
 
 extension FormEncoder {
     /// Encodes a value. Types that Foundation would encode in a private format, such as `Date`, use TargetKit's format.
-    func encode<Value: Encodable>(_ value: Value) throws {
+    func add<Value: Encodable>(_ value: Value) throws {
         // A comparison of types. A cast takes 150 instructions.
         switch Value.self {
         case is String.Type, is Bool.Type, is Double.Type, is Float.Type, is Date.Type, is Data.Type, is Decimal.Type,
@@ -50,7 +54,7 @@ extension FormEncoder {
     }
 
     /// Writes a value in the format of parameters.
-    fileprivate func write(_ value: some Encodable) throws {
+    private func write(_ value: some Encodable) throws {
         do {
             node.set(try ParameterReader(dates: rules.dateEncoding).value(value, depth: codingPath.count) ?? .null)
         } catch let error as ParameterEncodingError where error.keyPath.isEmpty {
@@ -72,7 +76,7 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     // `nil` is omitted.
     func encodeNil(forKey key: Key) {}
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.nested(key).encode(value) }
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.nested(key).add(value) }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy keyType: Nested.Type,
@@ -97,7 +101,7 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     var count: Int { encoder.node.count }
 
     func encodeNil() { _ = encoder.nestedElement() }
-    func encode<Value: Encodable>(_ value: Value) throws { try encoder.nestedElement().encode(value) }
+    func encode<Value: Encodable>(_ value: Value) throws { try encoder.nestedElement().add(value) }
 
     func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested> {
         encoder.nestedElement().container(keyedBy: keyType)
@@ -109,21 +113,7 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
 
     /// Returns an encoder for a new element, or for this node if it already has named values.
     func superEncoder() -> any Encoder {
-        if case .object = encoder.node.content { return encoder }
-        return encoder.nestedElement()
-    }
-}
-
-/// Encodes a single value.
-struct FormValueContainer: SingleValueEncodingContainer {
-    let encoder: FormEncoder
-
-    var codingPath: [any CodingKey] { encoder.codingPath }
-
-    func encodeNil() {}
-    func encode<Value: Encodable>(_ value: Value) throws {
-        // An integer encodes itself here.
-        if value is any BinaryInteger { try encoder.write(value) } else { try encoder.encode(value) }
+        encoder.node.kind == .object ? encoder : encoder.nestedElement()
     }
 }
 
@@ -132,74 +122,59 @@ struct FormValueContainer: SingleValueEncodingContainer {
 /// It is a class because an `Encodable` can have several containers for the same node at the same time. It exists only
 /// during one call of `encode`.
 final class FormNode {
-    enum Content {
+    enum Kind {
         /// Nothing is written yet.
         case empty
-        case value(JSONValue)
-        case list([FormNode])
-        case object(FormObject)
+        case value
+        case list
+        case object
     }
 
-    private(set) var content = Content.empty
+    private(set) var kind = Kind.empty
+    private var value = JSONValue.null
+    /// The elements of a list, or the named children of an object in the order of their first use.
+    private var children: [(key: String, node: FormNode)] = []
+    private var positions: [String: Int] = [:]
 
     /// Replaces the content with a value.
-    func set(_ value: JSONValue) {
-        content = .value(value)
-    }
+    func set(_ value: JSONValue) { (kind, self.value) = (.value, value) }
 
-    /// Makes an empty node a list, so that an empty array is distinct from no value.
-    func becomeListIfEmpty() {
-        if case .empty = content { content = .list([]) }
-    }
-
-    /// Makes an empty node an object, so that an empty object is distinct from no value.
-    func becomeObjectIfEmpty() {
-        if case .empty = content { content = .object(FormObject()) }
+    /// Makes an empty node a list or an object, so that an empty one is distinct from no value.
+    func become(_ kind: Kind) {
+        if self.kind == .empty { self.kind = kind }
     }
 
     /// The child with a name, created if needed. Replaces any other content with an object.
     func child(named name: String) -> FormNode {
-        let object: FormObject
-        if case .object(let existing) = content {
-            object = existing
-        } else {
-            object = FormObject()
-            content = .object(object)
-        }
-        return object.child(named: name)
+        if let position = positions[name], kind == .object { return children[position].node }
+        let node = newChild(of: .object, named: name)
+        positions[name] = children.count - 1
+        return node
     }
 
     /// A new element at the end of the list. Replaces any other content with a list.
-    func newElement() -> FormNode {
+    func newElement() -> FormNode { newChild(of: .list) }
+
+    private func newChild(of kind: Kind, named name: String = "") -> FormNode {
+        if self.kind != kind { (self.kind, children, positions) = (kind, [], [:]) }
         let node = FormNode()
-        if case .list(var nodes) = content {
-            content = .empty
-            nodes.append(node)
-            content = .list(nodes)
-        } else {
-            content = .list([node])
-        }
+        children.append((name, node))
         return node
     }
 
     /// The number of elements in the list.
-    var count: Int {
-        if case .list(let nodes) = content { return nodes.count }
-        return 0
-    }
+    var count: Int { kind == .list ? children.count : 0 }
 }
 
 extension FormNode {
     /// The content without empty nodes, as ``FormWriter`` writes it; `nil` if the node is empty.
     func value(rules: URLEncodedFormEncoder) -> JSONValue? {
-        switch content {
+        switch kind {
         case .empty: return nil
-        case .value(let value): return value
-        case .list(let nodes): return .array(arranged(nodes, rules).compactMap { $0.value(rules: rules) })
-        case .object(let object):
-            let members = object.children.compactMap { name, node in
-                node.value(rules: rules).map { (key: name, value: $0) }
-            }
+        case .value: return value
+        case .list: return .array(arranged(rules).compactMap { $0.node.value(rules: rules) })
+        case .object:
+            let members = children.compactMap { name, node in node.value(rules: rules).map { (key: name, value: $0) } }
             return .object(JSONObject(written: rules.alphabetizeKeyValuePairs ? members.sortedByKey() : members))
         }
     }
@@ -208,29 +183,12 @@ extension FormNode {
     ///
     /// A reader can't distinguish nested arrays without an index in their names. They are grouped by depth, deepest
     /// first, followed by objects, as in Alamofire.
-    private func arranged(_ nodes: [FormNode], _ rules: URLEncodedFormEncoder) -> [FormNode] {
-        if case .indexed = rules.arrayEncoding { return nodes }
-        guard rules.alphabetizeKeyValuePairs, nodes.contains(where: { $0.listDepth > 0 }) else { return nodes }
-        return nodes.ordered { $0.listDepth > $1.listDepth }
+    private func arranged(_ rules: URLEncodedFormEncoder) -> [(key: String, node: FormNode)] {
+        if case .indexed = rules.arrayEncoding { return children }
+        guard rules.alphabetizeKeyValuePairs else { return children }
+        return children.ordered { $0.node.listDepth > $1.node.listDepth }
     }
 
     /// The number of levels of nested arrays.
-    private var listDepth: Int {
-        guard case .list(let nodes) = content else { return 0 }
-        return 1 + (nodes.first?.listDepth ?? 0)
-    }
-}
-
-/// The named children of a node, in the order of their first use.
-final class FormObject {
-    private(set) var children: [(name: String, node: FormNode)] = []
-    private var positions: [String: Int] = [:]
-
-    func child(named name: String) -> FormNode {
-        if let position = positions[name] { return children[position].node }
-        let node = FormNode()
-        positions[name] = children.count
-        children.append((name, node))
-        return node
-    }
+    private var listDepth: Int { kind == .list ? 1 + (children.first?.node.listDepth ?? 0) : 0 }
 }

@@ -30,22 +30,32 @@ public protocol ParameterEncoding: Sendable {
 ///
 /// It contains types and names, but no values, because a parameter can be a password.
 struct ParameterEncodingError: Error, Sendable, Hashable, ReflectsDescription {
-    /// The reason for the failure.
-    enum Reason: Sendable, Hashable {
+    /// The reason for the failure, in words.
+    struct Reason: Sendable, Hashable {
+        let words: String
+
         /// The format doesn't support values of the type.
-        case unsupportedType(String)
+        static func unsupportedType(_ type: String) -> Self {
+            Self(words: "can't be encoded: values of type \(type) aren't supported")
+        }
+
         /// The type can't be converted to a dictionary key.
-        case unsupportedKey(String)
+        static func unsupportedKey(_ type: String) -> Self { Self(words: "can't be encoded: a \(type) can't be a key") }
+
         /// A number or a date that is NaN or infinite.
-        case notFinite
+        static let notFinite = Self(words: "can't be encoded: it is NaN or infinite")
         /// A date outside the years 1 to 9999, which have no four-digit form in ISO 8601.
-        case dateOutOfRange
+        static let dateOutOfRange = Self(words: "can't be encoded: the date is outside the years 1 to 9999")
         /// The nesting is deeper than ``ParameterEncodingError/maximumDepth``.
-        case tooDeep
-        /// The top-level value of a form has no names. The associated value describes the value.
-        case rootWithoutKeys(String)
+        static let tooDeep = Self(words: "can't be encoded: it is nested deeper than \(maximumDepth) levels")
+
+        /// The top-level value of a form has no names. The text describes the value.
+        static func rootWithoutKeys(_ root: String) -> Self {
+            Self(words: "can't be encoded as a form: \(root) has no names")
+        }
+
         /// The request has no URL, or its URL contains invalid characters.
-        case invalidURL
+        static let invalidURL = Self(words: "can't be added to the query: the request has no valid URL")
     }
 
     /// The maximum nesting depth of dictionaries and arrays: 512, the limit of Foundation's JSON parser.
@@ -65,16 +75,7 @@ struct ParameterEncodingError: Error, Sendable, Hashable, ReflectsDescription {
 
     /// The reason and the name of the value in one line, without the value.
     var description: String {
-        let place = keyPath.isEmpty ? "the parameters" : "the parameter \(keyPath)"
-        switch reason {
-        case .unsupportedType(let type): return "\(place) can't be encoded: values of type \(type) aren't supported"
-        case .unsupportedKey(let type): return "\(place) can't be encoded: a \(type) can't be a key"
-        case .notFinite: return "\(place) can't be encoded: it is NaN or infinite"
-        case .dateOutOfRange: return "\(place) can't be encoded: the date is outside the years 1 to 9999"
-        case .tooDeep: return "\(place) can't be encoded: it is nested deeper than \(Self.maximumDepth) levels"
-        case .rootWithoutKeys(let root): return "\(place) can't be encoded as a form: \(root) has no names"
-        case .invalidURL: return "\(place) can't be added to the query: the request has no valid URL"
-        }
+        (keyPath.isEmpty ? "the parameters " : "the parameter \(keyPath) ") + reason.words
     }
 
     /// This error with the name of an enclosing container added to its key path.

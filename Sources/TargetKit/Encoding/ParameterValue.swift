@@ -34,7 +34,7 @@ struct ParameterReader {
     /// Common types are compared by metatype, a pointer comparison. A cast takes tens of nanoseconds.
     func value<T>(_ value: T, depth: Int) throws -> JSONValue? {
         if let text = same(value, as: String.self) { return .string(text) }
-        if let number = same(value, as: Int.self) { return number.json(self, depth: depth) }
+        if let number = same(value, as: Int.self) { return .number(JSONNumber(Int64(number))) }
         if let flag = same(value, as: Bool.self) { return .bool(flag) }
         // An element of `[any Sendable]`, whose own type is needed.
         if let element = same(value, as: (any Sendable).self) { return try self.value(element, depth: depth) }
@@ -43,11 +43,12 @@ struct ParameterReader {
         if let number = value as? any BinaryInteger { return .number(JSONNumber(number)) }
         if let number = value as? any BinaryFloatingPoint { return try Double(number).json(self, depth: depth) }
         switch value {
-        // Foundation's classes, which are bridged to these types.
+        // Also Foundation's classes, which are bridged to these types.
         case let text as String: return .string(text)
-        case let date as Date: return try date.json(self, depth: depth)
-        case let data as Data: return data.json(self, depth: depth)
-        case let url as URL: return url.json(self, depth: depth)
+        case is Substring, is Character, is Unicode.Scalar: return .string("\(value)")
+        case let date as Date: return try dates.json(of: date)
+        case let data as Data: return .string(data.base64EncodedString())
+        case let url as URL: return .string(url.absoluteString)
         case let uuid as UUID: return .string(uuid.uuidString)
         case let wrapper as any RawRepresentable: return try self.value(wrapper.rawValue, depth: depth)
         default: throw ParameterEncodingError(.unsupportedType("\(type(of: value))"))
@@ -72,11 +73,11 @@ struct ParameterReader {
     }
 
     fileprivate func object<Value>(
-        _ pairs: @autoclosure () throws -> some Sequence<(key: String, value: Value)>,
+        _ pairs: some Sequence<(key: String, value: Value)>,
         depth: Int
     ) throws -> JSONValue? {
         guard depth < ParameterEncodingError.maximumDepth else { throw ParameterEncodingError(.tooDeep) }
-        let object = try members(try pairs(), depth: depth)
+        let object = try members(pairs, depth: depth)
         return object.isEmpty && omitsEmpty ? nil : .object(object)
     }
 
@@ -101,22 +102,8 @@ struct ParameterReader {
     }
 }
 
-extension ParameterValue where Self: CustomStringConvertible {
-    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { .string(description) }
-}
-
-extension String: ParameterValue {}
-extension Substring: ParameterValue {}
-extension Character: ParameterValue {}
-extension Unicode.Scalar: ParameterValue {}
-extension UUID: ParameterValue {}
-
 extension Bool: ParameterValue {
     func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .bool(self) }
-}
-
-extension Int: ParameterValue {
-    func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .number(JSONNumber(.signed(Int64(self)))) }
 }
 
 extension Double: ParameterValue {
@@ -127,8 +114,9 @@ extension Double: ParameterValue {
 }
 
 extension Float: ParameterValue {
+    /// The `Double` with the same shortest decimal.
     func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
-        .number(JSONNumber(.text(try shortestText)))
+        try (Double(description) ?? Double(self)).json(reader, depth: depth)
     }
 }
 
@@ -137,18 +125,6 @@ extension Decimal: ParameterValue {
         guard isFinite else { throw ParameterEncodingError(.notFinite) }
         return .number(JSONNumber(.text(description)))
     }
-}
-
-extension Date: ParameterValue {
-    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { try reader.dates.json(of: self) }
-}
-
-extension Data: ParameterValue {
-    func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .string(base64EncodedString()) }
-}
-
-extension URL: ParameterValue {
-    func json(_ reader: ParameterReader, depth: Int) -> JSONValue? { .string(absoluteString) }
 }
 
 extension NSNull: ParameterValue {
@@ -180,29 +156,18 @@ extension Optional: ParameterValue {
     }
 }
 
-extension Array: ParameterValue {
+extension ParameterValue where Self: Sequence {
     func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { try reader.array(self, depth: depth) }
 }
 
-extension ArraySlice: ParameterValue {
-    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { try reader.array(self, depth: depth) }
-}
-
-extension ContiguousArray: ParameterValue {
-    func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? { try reader.array(self, depth: depth) }
-}
+extension Array: ParameterValue {}
+extension ArraySlice: ParameterValue {}
+extension ContiguousArray: ParameterValue {}
 
 extension Dictionary: ParameterValue {
     func json(_ reader: ParameterReader, depth: Int) throws -> JSONValue? {
-        guard Key.self == String.self, let known = (self as Any) as? [String: Value] else {
-            func pairs() throws -> [(key: String, value: Value)] {
-                let pairs = try map { (key: try ParameterReader.text(ofKey: $0), value: $1) }
-                return reader.sortsKeys ? pairs.sortedByKey() : pairs
-            }
-            return try reader.object(try pairs(), depth: depth)
-        }
-        return try reader.sortsKeys
-            ? reader.object(known.sortedByKey, depth: depth) : reader.object(known, depth: depth)
+        let pairs = try map { (key: try ParameterReader.text(ofKey: $0), value: $1) }
+        return try reader.object(reader.sortsKeys ? pairs.sortedByKey() : pairs, depth: depth)
     }
 }
 
@@ -267,29 +232,10 @@ extension JSONValue {
         guard !(value is Date), !(value is Data) else { return nil }
         do {
             // No container is allowed at this depth.
-            let depth = ParameterEncodingError.maximumDepth
-            guard let json = try ParameterReader().value(value, depth: depth) else { return nil }
-            if case .number(let number) = json {
-                self = .number(JSONNumber(canonical: number.description))
-            } else {
-                self = json
-            }
+            self = try ParameterReader().value(value, depth: ParameterEncodingError.maximumDepth) ?? .null
+            if case .number(let number) = self { self = .number(JSONNumber(canonical: number.description)) }
         } catch let error as ParameterEncodingError where error.reason != .notFinite {
             return nil
-        }
-    }
-}
-
-extension BinaryFloatingPoint where Self: LosslessStringConvertible {
-    /// The shortest text that reads back to the same number: `1` for `1.0`.
-    ///
-    /// - Throws: ``ParameterEncodingError`` for NaN and infinity, which neither JSON (RFC 8259 §6) nor forms can
-    ///   represent.
-    var shortestText: String {
-        get throws {
-            guard isFinite else { throw ParameterEncodingError(.notFinite) }
-            let text = description
-            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
         }
     }
 }

@@ -59,7 +59,7 @@ public struct URLEncodedFormEncoder: Sendable {
     /// Encodes a value as an escaped query, without a leading `?`.
     ///
     /// - Throws: The same errors as ``encode(_:)``.
-    package func encode(_ value: some Encodable) throws -> String {
+    func encode(_ value: some Encodable) throws -> String {
         let root = FormNode()
         try FormEncoder(node: root, codingPath: [], rules: self).encode(value)
         switch root.value(rules: self) {

@@ -41,7 +41,7 @@ extension Endpoint {
     }
 
     /// Applies the encodings of the parameters. Together with the task's content, they may set only one body.
-    private func add(_ parameters: [EncodedParameters], to request: inout URLRequest) throws {
+    private func add(_ parameters: [HTTPTask.EncodedParameters], to request: inout URLRequest) throws {
         for parameters in parameters {
             let kept = request.httpBody
             request.httpBody = nil
@@ -68,7 +68,7 @@ extension HTTPTask {
     /// Returns the query string, and the parameters that aren't part of it.
     fileprivate func query(for method: HTTPMethod) throws -> (text: String, rest: [EncodedParameters]) {
         var text = ""
-        for values in queries { text.appendQuery(try values.encoded()) }
+        for query in queries { text.appendQuery(try query()) }
         var rest: [EncodedParameters] = []
         for parameters in parameters {
             if let encoding = parameters.encoding as? URLEncoding, encoding.encodesIntoQuery(method: method.rawValue) {
@@ -78,16 +78,6 @@ extension HTTPTask {
             }
         }
         return (text, rest)
-    }
-}
-
-extension QueryValues {
-    fileprivate func encoded() throws -> String {
-        switch self {
-        case .dictionary(let values, let encoding): try encoding.queryString(values)
-        case .pairs(let pairs, let encoding): try encoding.queryString(ordered: pairs)
-        case .encodable(let value, let encoder): try encoder.encode(value)
-        }
     }
 }
 

@@ -54,7 +54,7 @@ extension HTTPTask {
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
     ) -> HTTPTask {
-        encoded(contentType: URLEncoding.contentType) { Data(try encoder.encode(value).utf8) }
+        encoded(contentType: URLEncoding.contentType) { try encoder.encode(value) }
     }
 
     /// Returns this task with the dictionary as its `application/x-www-form-urlencoded` body, sorted by key.
@@ -99,7 +99,7 @@ extension HTTPTask {
         encoding: some ParameterEncoding = .url
     ) -> HTTPTask {
         var task = self
-        task.parameters.append(EncodedParameters(values: values, encoding: encoding))
+        task.parameters.append((values, encoding))
         return task
     }
 
@@ -108,17 +108,18 @@ extension HTTPTask {
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
     ) -> HTTPTask {
-        adding(.encodable(value, encoder))
+        adding { try encoder.encode(value) }
     }
 
     /// Returns this task with the dictionary appended to the query, sorted by key.
     public func query(_ values: [String: any Sendable]) -> HTTPTask {
-        adding(.dictionary(values, URLEncoding()))
+        adding { try URLEncoding().queryString(values) }
     }
 
     /// Returns this task with the pairs appended to the query, in order and with duplicate names.
     public func query(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
-        adding(.pairs(pairs.map { ($0.key, $0.value) }, URLEncoding()))
+        let pairs = pairs.map { ($0.key, $0.value) }
+        return adding { try URLEncoding().queryString(ordered: pairs) }
     }
 
     /// Returns this task with a file as the destination of the response body. An existing file is replaced when the
@@ -158,9 +159,9 @@ extension HTTPTask {
         return task
     }
 
-    private func adding(_ values: QueryValues) -> HTTPTask {
+    private func adding(query: @escaping @Sendable () throws -> String) -> HTTPTask {
         var task = self
-        task.queries.append(values)
+        task.queries.append(query)
         return task
     }
 

@@ -17,12 +17,14 @@ public struct HTTPTask: Sendable {
     /// No parameters, no body, and the response in memory.
     public static let plain = Self()
 
-    /// The query values, in the order in which they were added.
-    var queries: [QueryValues] = []
+    /// The query values, in the order in which they were added. They are encoded when the request is created.
+    var queries: [@Sendable () throws -> String] = []
     /// The content of the body.
     package var content = RequestContent.none
     /// The parameters whose encoding decides between query and body.
     var parameters: [EncodedParameters] = []
+    /// A dictionary and its encoding.
+    typealias EncodedParameters = (values: [String: any Sendable], encoding: any ParameterEncoding)
     /// The destination of the response body.
     var destination = TransportRequest.Destination.memory()
     /// The final destination of a download.
@@ -42,13 +44,6 @@ public struct HTTPTask: Sendable {
     }()
 }
 
-/// Values for the query.
-enum QueryValues: Sendable {
-    case dictionary([String: any Sendable], URLEncoding)
-    case pairs([(String, any Sendable)], URLEncoding)
-    case encodable(any Encodable & Sendable, URLEncodedFormEncoder)
-}
-
 /// The content of a request body.
 package enum RequestContent: Sendable {
     case none
@@ -57,12 +52,6 @@ package enum RequestContent: Sendable {
     case encoded(contentType: String, @Sendable () throws -> Data)
     case multipart(MultipartForm)
     case file(URL)
-}
-
-/// A dictionary and its encoding.
-struct EncodedParameters: Sendable {
-    let values: [String: any Sendable]
-    let encoding: any ParameterEncoding
 }
 
 extension HTTPTask {

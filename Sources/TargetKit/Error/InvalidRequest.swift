@@ -34,8 +34,6 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     case notAFile(path: String)
     /// The checksum for a download isn't a SHA-256 digest in hexadecimal digits.
     case invalidChecksum(String)
-    /// A value for the body or the query couldn't be encoded.
-    case unencodable(String)
     /// The timeout is zero or less.
     case invalidTimeout(Duration)
     /// The task downloads to a file, but the call is a stream.
@@ -86,8 +84,6 @@ extension InvalidRequest: RedactedDescription {
             "the download destination \(path.inOneLine) isn't a regular file; choose another path"
         case .invalidChecksum(let text):
             "the checksum \(text.prefix(80).debugDescription) isn't a SHA-256 digest; use 64 hexadecimal digits"
-        case .unencodable(let reason):
-            "the task's value can't be encoded: \(reason.inOneLine)"
         case .invalidTimeout(let timeout):
             "the timeout \(timeout) isn't greater than zero"
         case .streamedDownload:

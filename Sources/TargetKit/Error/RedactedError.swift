@@ -141,15 +141,6 @@ extension DecodingError.Context {
 extension DecodingError {
     /// This error without the decoder's text, which may quote the body.
     fileprivate var withoutText: DecodingError {
-        func bare(_ context: Context) -> Context {
-            Context(codingPath: context.codingPath, debugDescription: redactedLine)
-        }
-        return switch self {
-        case .keyNotFound(let key, let context): .keyNotFound(key, bare(context))
-        case .valueNotFound(let type, let context): .valueNotFound(type, bare(context))
-        case .typeMismatch(let type, let context): .typeMismatch(type, bare(context))
-        case .dataCorrupted(let context): .dataCorrupted(bare(context))
-        @unknown default: self
-        }
+        changed { Context(codingPath: $0.codingPath, debugDescription: redactedLine) }
     }
 }

@@ -2,7 +2,11 @@
 
 extension TargetKitError {
     /// What a failure means to the user.
+    ///
+    /// The cases are in the order of their numbers, ``TargetKitError/errorCode``. A new case is added at the end.
     public enum Kind: Sendable, Hashable, CaseIterable {
+        /// A failure of no other kind.
+        case unknown
         /// There is no connection to the network, or the app isn't allowed to use it.
         case offline
         /// The request timed out.
@@ -48,16 +52,14 @@ extension TargetKitError {
         case rejected
         /// The request couldn't be created because of a programming error.
         case invalidRequest
+        /// The scope is shut down and accepts no new calls.
+        case shutDown
         /// A file to upload doesn't exist or can't be read.
         case unreadableFile
         /// There is no space left to write a file.
         case storageFull
-        /// The scope is shut down and accepts no new calls.
-        case shutDown
         /// The call may only use a stored response, and there is none.
         case notCached
-        /// Another failure.
-        case unknown
     }
 
     /// The meaning of the failure for the user.

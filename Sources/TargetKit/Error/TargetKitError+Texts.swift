@@ -44,7 +44,7 @@ extension TargetKitError {
     public static var errorDomain: String { "TargetKitError" }
 
     /// The number of the ``kind``, which is stable across versions.
-    public var errorCode: Int { kind.number }
+    public var errorCode: Int { Kind.allCases.firstIndex(of: kind) ?? 0 }
 
     /// The failing URL, without user, query and fragment, which can contain secrets; the underlying error; and the
     /// sentences of ``ErrorTexts/current``. An error by the app, a closure or a plugin is represented by its domain and
@@ -60,15 +60,4 @@ extension TargetKitError {
         if let error = appError ?? underlying { info[NSUnderlyingErrorKey] = RedactedError.underlying(error) }
         return info
     }
-}
-
-extension TargetKitError.Kind {
-    fileprivate var number: Int { Self.numbered.firstIndex(of: self) ?? 0 }
-
-    /// In the order of their numbers, from 0. Add new kinds at the end.
-    private static let numbered: [Self] = [
-        .unknown, .offline, .timedOut, .cannotConnect, .connectionLost, .insecureConnection, .badRedirect, .tooLarge,
-        .cancelled, .unauthorized, .forbidden, .notFound, .conflict, .rateLimited, .client, .server, .unexpectedStatus,
-        .decoding, .rejected, .invalidRequest, .shutDown, .unreadableFile, .storageFull, .notCached,
-    ]
 }

@@ -85,10 +85,8 @@ public struct HTTPHeaders: Sendable {
     package var contentLength: Int64? {
         guard !contains(.transferEncoding) else { return nil }
         let values = values(for: .contentLength)
-        guard let value = values.first, values.allSatisfy({ $0 == value }), value.utf8.allSatisfy(\.isDigit) else {
-            return nil
-        }
-        return Int64(value)
+        guard let value = values.first, values.allSatisfy({ $0 == value }) else { return nil }
+        return FieldParser.number(value)
     }
 
     /// These fields, with the fields of `other` replacing those with equal names.

@@ -31,8 +31,6 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let put = Self(rawValue: "PUT")
     /// Removes the resource (RFC 9110 §9.3.5).
     public static let delete = Self(rawValue: "DELETE")
-    /// Opens a tunnel (RFC 9110 §9.3.6).
-    static let connect = Self(rawValue: "CONNECT")
     /// Retrieves the communication options of the resource (RFC 9110 §9.3.7).
     public static let options = Self(rawValue: "OPTIONS")
     /// Echoes the request (RFC 9110 §9.3.8).

@@ -45,7 +45,7 @@ public struct HeaderRedaction: Sendable, Hashable {
 
     private static func startsPair(_ word: Substring) -> Bool {
         word.utf8.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "{") }
-            || ["basic", "bearer", "negotiate"].contains { word.equalsIgnoringASCIICase($0) }
+            || ["basic", "bearer", "negotiate"].contains { String(word).equalsIgnoringASCIICase($0) }
     }
 
     /// Whether the field's value contains URL references, which can be relative (RFC 9110 §10, RFC 8288).

@@ -2,7 +2,7 @@
 
 extension URLRequest {
     /// The method that is sent.
-    package var method: HTTPMethod { httpMethod.map(HTTPMethod.init(rawValue:)) ?? .get }
+    var method: HTTPMethod { httpMethod.map(HTTPMethod.init(rawValue:)) ?? .get }
 
     /// Whether the request may be sent again after the server may have processed it, because of its method or because
     /// an idempotency key lets the server recognize duplicates.

@@ -32,31 +32,33 @@ public struct MultipartForm: Sendable {
     ///     Creating a body with an invalid boundary (RFC 2046) is an error.
     public init(parts: [Part], boundary: String? = nil) {
         self.parts = parts
-        self.boundary = boundary ?? Self.randomBoundary()
-    }
-
-    /// A boundary of 128 random bits: `TargetKit-` and 32 hexadecimal digits.
-    private static func randomBoundary() -> String {
         var generator = SystemRandomNumberGenerator()
-        return randomBoundary(using: &generator)
+        self.boundary = boundary ?? Self.randomBoundary(using: &generator)
     }
 
     /// A boundary of 128 bits from the generator: `TargetKit-` and 32 hexadecimal digits.
     static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
         let words: [UInt64] = [generator.next(), generator.next()]
-        let bytes = words.flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
-        return "TargetKit-" + bytes.hexadecimal
+        let digits = words.map { String($0, radix: 16) }
+        return "TargetKit-" + digits.map { String(repeating: "0", count: 16 - $0.count) + $0 }.joined()
     }
 
     /// The value of the request's `Content-Type`: `multipart/form-data; boundary=…`, with the boundary quoted where RFC
     /// 2045 §5.1 requires it. An invalid boundary is omitted, and creating the body fails.
     package var contentType: String {
-        MultipartBoundary(boundary).map { "multipart/form-data; boundary=\($0.parameterValue)" }
-            ?? "multipart/form-data"
+        guard hasValidBoundary else { return "multipart/form-data" }
+        // Boundaries can't contain `"` or `\`.
+        return "multipart/form-data; boundary=" + (boundary.isToken ? boundary : "\"\(boundary)\"")
+    }
+
+    /// Whether the boundary has 1–70 `bchars` and doesn't end in a space (RFC 2046 §5.1.1).
+    private var hasValidBoundary: Bool {
+        (1...70).contains(boundary.utf8.count) && ASCIISet.boundary.containsAll(of: boundary)
+            && boundary.utf8.last != 0x20
     }
 
     /// Whether all parts are in memory, so that ``data()`` succeeds.
-    package var isInMemory: Bool {
+    var isInMemory: Bool {
         parts.allSatisfy(\.content.isInMemory)
     }
 }
@@ -110,19 +112,17 @@ extension MultipartForm {
 
     private func body(inMemory: Bool) throws(MultipartError) -> MultipartBodySource {
         guard !parts.isEmpty else { throw MultipartError(reason: .emptyForm) }
-        guard let checked = MultipartBoundary(boundary) else { throw MultipartError(reason: .boundary(boundary)) }
-        var framing = MultipartFraming(boundary: checked, partCount: parts.count)
+        guard hasValidBoundary else { throw MultipartError(reason: .boundary(boundary)) }
         var source = MultipartBodySource()
+        var line = "--\(boundary)\r\n"
         for (index, part) in parts.enumerated() {
             let position = MultipartError.Position(index: index, name: part.name)
-            try framing.appendHead(of: part, at: position)
-            source.append(Data(framing.take()))
+            source.append(Data((line + (try part.head(at: position))).utf8))
             if inMemory, !part.content.isInMemory { throw MultipartError(reason: .notInMemory, position: position) }
             try source.append(part.content, of: position)
-            framing.appendEndOfContent()
+            line = "\r\n--\(boundary)\r\n"
         }
-        framing.appendClosing()
-        source.append(Data(framing.take()))
+        source.append(Data("\r\n--\(boundary)--\r\n".utf8))
         return source
     }
 }

@@ -228,28 +228,8 @@ extension CallOptions {
         set { self[AllowsConstrainedKey.self] = newValue }
     }
 
-    /// The kinds of network that the call may not use.
-    var refusedNetworks: RefusedNetworks {
-        if isEmpty { return [] }
-        var refused: RefusedNetworks = []
-        if !allowsCellular { refused.insert(.cellular) }
-        if !allowsExpensive { refused.insert(.expensive) }
-        if !allowsConstrained { refused.insert(.constrained) }
-        return refused
-    }
-}
-
-/// Kinds of network that a call may not use.
-struct RefusedNetworks: OptionSet, Sendable, Hashable {
-    let rawValue: UInt8
-
-    init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    static let cellular = RefusedNetworks(rawValue: 1)
-    static let expensive = RefusedNetworks(rawValue: 2)
-    static let constrained = RefusedNetworks(rawValue: 4)
+    /// Whether the call may use each kind of network.
+    var allowedNetworks: [Bool] { [allowsCellular, allowsExpensive, allowsConstrained] }
 }
 
 extension CallOptions {
@@ -268,11 +248,10 @@ extension URLRequest {
     /// Applies the options that only a transport that uses URLSession knows from the request. Never allows a kind of
     /// network that the request already disallows.
     mutating func apply(_ options: CallOptions) {
-        let networks = options.refusedNetworks
-        if networks.contains(.cellular) { allowsCellularAccess = false }
+        if !options.allowsCellular { allowsCellularAccess = false }
         #if !canImport(FoundationNetworking)
-        if networks.contains(.expensive) { allowsExpensiveNetworkAccess = false }
-        if networks.contains(.constrained) { allowsConstrainedNetworkAccess = false }
+        if !options.allowsExpensive { allowsExpensiveNetworkAccess = false }
+        if !options.allowsConstrained { allowsConstrainedNetworkAccess = false }
         if options.assumesHTTP3Capable { assumesHTTP3Capable = true }
         #endif
     }

@@ -40,7 +40,7 @@ extension StatusValidation {
     /// The status codes that count as success of a download. Codes without a file count only if the target lists them.
     package var ofDownload: Self {
         guard case .range(let range) = rule else { return self }
-        return .codes(Set(range).subtracting(Self.withoutFile))
+        return .codes(range.filter { !Self.withoutFile.contains($0) })
     }
 
     /// Whether the body of a response is the file of a download.

@@ -72,7 +72,7 @@ extension TargetType {
 
 extension TargetType {
     /// The wrapped target of a ``MultiTarget``; otherwise this target.
-    package var innermost: any TargetType { (self as? MultiTarget)?.target ?? self }
+    var innermost: any TargetType { (self as? MultiTarget)?.target ?? self }
 
     /// The type and, for an enum, the case, for example `Catalog.search`. Associated values are omitted, because they
     /// may be secrets.

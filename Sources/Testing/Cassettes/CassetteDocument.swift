@@ -36,15 +36,15 @@ struct CassetteDocument: Sendable, Hashable {
     var bodies: [String] { [requestBody, responseBody].compactMap { $0 } }
 
     var json: JSONValue {
-        var request: JSONObject = ["method": JSONValue(method), "url": JSONValue(url)]
+        var request: JSONObject = ["method": .string(method), "url": .string(url)]
         request["headers"] = Self.lines(of: requestHeaders)
-        request["body"] = requestBody.map { JSONValue($0) }
+        request["body"] = requestBody.map { .string($0) }
         var json: JSONObject = ["version": JSONValue(Self.version), "request": .object(request)]
         if let response {
             var object: JSONObject = ["status": JSONValue(response.status)]
-            object["httpVersion"] = JSONValue(response.httpVersion)
+            object["httpVersion"] = .string(response.httpVersion)
             object["headers"] = Self.lines(of: response.headers)
-            object["body"] = responseBody.map { JSONValue($0) }
+            object["body"] = responseBody.map { .string($0) }
             json["response"] = .object(object)
         }
         json["failure"] = failure.map { ["URLError": JSONValue($0)] }

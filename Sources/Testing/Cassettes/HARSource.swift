@@ -42,7 +42,7 @@ struct HARSource: CassetteSource {
         do {
             return RecordedOutcome(response: try item.exchange?.response())
         } catch {
-            let request: JSONValue = ["method": JSONValue(item.document.method), "url": JSONValue(item.document.url)]
+            let request: JSONValue = ["method": .string(item.document.method), "url": .string(item.document.url)]
             throw failure(error, number: CassetteFolder.number(ofDocument: item.name + ".json") ?? 0, request)
         }
     }

@@ -54,7 +54,7 @@ extension RecordedRequest {
         _ secretHeaders: Set<HTTPHeaderName>
     ) {
         self.init(
-            method: request.method,
+            method: HTTPMethod(rawValue: request.httpMethod ?? "GET"),
             url: request.url ?? target?.baseURL ?? URL(fileURLWithPath: "/"),
             headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
             body: body,

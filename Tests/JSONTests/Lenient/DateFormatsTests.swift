@@ -124,7 +124,7 @@ struct DateFormatsTests {
             let text = [parts.year, parts.month, parts.day].map { String(format: "%02d", $0 ?? 0) }.joined(
                 separator: "-"
             )
-            #expect(JSONValue(text).lenient.date == date)
+            #expect(JSONValue.string(text).lenient.date == date)
         }
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TargetKit
 import TestSupport
 import Testing
+
+@testable import TargetKit
 
 /// Values and the form they become. Array, dictionary, class and option rows are as Alamofire documents its encoder;
 /// numbers and dates are written as ``URLEncoding`` writes them.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Fixtures
 import Foundation
-import TargetKit
 import TargetKitTesting
 import TestSupport
 import Testing
+
+@testable import TargetKit
 
 /// A form and the file that holds its bytes.
 struct GoldenForm: Sendable, CustomTestStringConvertible {

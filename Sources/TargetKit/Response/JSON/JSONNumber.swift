@@ -25,12 +25,12 @@ public struct JSONNumber: Sendable, Encodable {
     }
 
     /// Creates an integer.
-    package init(_ value: Int64) {
+    init(_ value: Int64) {
         form = .signed(value)
     }
 
     /// Creates an unsigned 64-bit integer.
-    package init(_ value: UInt64) {
+    init(_ value: UInt64) {
         form = Int64(exactly: value).map { .signed($0) } ?? .unsigned(value)
     }
 
@@ -45,7 +45,7 @@ public struct JSONNumber: Sendable, Encodable {
 
     /// Creates the shortest decimal that reads back to the value; `nil` for NaN and infinity, which JSON can't
     /// represent.
-    package init?(_ value: Double) {
+    init?(_ value: Double) {
         guard value.isFinite else { return nil }
         if value.magnitude < 0x1p53 {
             let whole = Int64(value)

@@ -5,7 +5,7 @@
 /// Two objects with the same members are equal, regardless of their order. Looking up a key takes constant time.
 public struct JSONObject: Sendable, Encodable {
     /// Up to this number of members, a linear search is faster than hashing.
-    @inlinable package static var longestList: Int { 12 }
+    private static let longestList = 12
 
     private(set) var members: [(key: String, value: JSONValue)]
     /// The position of each key; `nil` for a small object.

@@ -22,11 +22,6 @@ public enum JSONValue: Sendable, Hashable, Encodable, CustomStringConvertible {
     /// An object.
     case object(JSONObject)
 
-    /// Creates a string.
-    package init(_ text: String) {
-        self = .string(text)
-    }
-
     /// Creates an integer.
     public init(_ number: Int) {
         self = .number(JSONNumber(Int64(number)))

@@ -120,8 +120,10 @@ struct CurlFraming {
                 readLength(UnsafeRawBufferPointer(rebasing: line.dropFirst("content-length:".utf8.count)))
             } else if line.isField(named: "content-encoding") {
                 let names = String(decoding: line.dropFirst("content-encoding:".utf8.count), as: UTF8.self)
-                codings += names.lowercased().trimmingCharacters(in: .newlines).listElements.map(String.init)
-                codings.removeAll { $0 == "identity" }
+                for name in names.lowercased().split(separator: ",") {
+                    let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
+                    if !name.isEmpty, name != "identity" { codings.append(name) }
+                }
             }
         case UInt8(ascii: "t"):
             isLastFieldLength = false

@@ -86,7 +86,8 @@ extension CurlTransfer {
             transfer.endLookup()
             // The call ended during the lookup.
             guard transfer.current != nil else { return CURL_SOCKET_BAD }
-            let kind = address.socktype | SocketType.closedOnExec
+            // The flag has the value of SOCK_CLOEXEC (socket(2)), which is no number in Glibc.
+            let kind = address.socktype | O_CLOEXEC
             let descriptor = socket(address.family, kind, address.protocol)
             if descriptor >= 0 { transfer.sockets.didOpen(descriptor) }
             return descriptor

@@ -103,7 +103,7 @@ public struct TLSPolicy: Sendable, Hashable {
     private static func matches(_ host: String, pattern: String) -> Bool {
         guard pattern.hasPrefix("*.") else { return host.equalsIgnoringASCIICase(pattern) }
         guard let dot = host.firstIndex(of: "."), dot != host.startIndex else { return false }
-        return String(host[dot...]).equalsIgnoringASCIICase(String(pattern.dropFirst()))
+        return ("*" + host[dot...]).equalsIgnoringASCIICase(pattern)
     }
 }
 
