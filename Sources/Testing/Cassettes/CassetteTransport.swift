@@ -151,7 +151,13 @@ public struct CassetteTransport: Transport {
         }
         if claim != nil { turn.end() }
         if let claim, mode != .record, !claim.isRerecorded {
-            return try await replay(claim, to: request, body: sent.body)
+            do {
+                return try await replay(claim, to: request, body: sent.body)
+            } catch {
+                // Before the call ends. The thread that read the file may still have the claim.
+                claim.release()
+                throw error
+            }
         }
         let recording = Recording(
             cassette: cassette,

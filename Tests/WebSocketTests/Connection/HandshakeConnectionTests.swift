@@ -72,9 +72,9 @@ struct HandshakeConnectionTests {
 
     @Test("The timeouts of a handshake don't apply to the WebSocket, and its metrics are those of the connection")
     func quiet() async throws {
-        let server = try TestServer(response: .webSocket(.wait(for: .milliseconds(400)), .send("late"), .echo))
-        let provider = Provider<Feed>(transport: CurlTransport(idleTimeout: .milliseconds(100)))
-        let options = CallOptions.setting(\.timeout, .exchange(.milliseconds(200)))
+        let server = try TestServer(response: .webSocket(.wait(for: .milliseconds(1500)), .send("late"), .echo))
+        let provider = Provider<Feed>(transport: CurlTransport(idleTimeout: .milliseconds(700)))
+        let options = CallOptions.setting(\.timeout, .exchange(.milliseconds(1000)))
         for options in [CallOptions(), options] {
             let socket = try await provider.webSocket(Feed(baseURL: server.baseURL), options: options)
             var messages = socket.messages.makeAsyncIterator()
