@@ -25,16 +25,23 @@ extension Call {
         isImmediate: Bool = true,
         _ work: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never> {
-        let start = { isImmediate ? Task.startingNow(work) : Task(operation: work) }
         let task: Task<Value, Never>
         if configuration.countingClock == nil {
-            task = start()
+            task = Self.newTask(isImmediate: isImmediate, work)
         } else {
-            let calls = RequestContext.callsOfTask + [context.id]
-            task = RequestContext.$callsOfTask.withValue(calls, operation: start)
+            task = RequestContext.$callsOfTask.withValue(RequestContext.callsOfTask + [context.id]) {
+                Self.newTask(isImmediate: isImmediate, work)
+            }
         }
         handle.attach(task)
         return task
+    }
+
+    private static func newTask<Value: Sendable>(
+        isImmediate: Bool,
+        _ work: @escaping @Sendable () async -> Value
+    ) -> Task<Value, Never> {
+        isImmediate ? Task.startingNow(work) : Task(operation: work)
     }
 
     /// Starts a task that interrupts the call at its timeout; `nil` without one.

@@ -160,6 +160,8 @@ struct SharedExchangeKey: Equatable {
         case sample(delay: Duration, status: Int, headers: HTTPHeaders, data: Data)
     }
 
+    /// The hash of the URL, compared first: there can be thousands of other exchanges in flight.
+    private let hash: Int
     private let url: URL?
     private let method: String?
     private let responder: Responder
@@ -199,6 +201,7 @@ struct SharedExchangeKey: Equatable {
         let urlRequest = request.urlRequest
         method = urlRequest.httpMethod
         url = urlRequest.url
+        hash = url?.absoluteString.hashValue ?? 0
         // The identifiers of a trace (W3C Trace Context) don't change the response.
         headers = (urlRequest.allHTTPHeaderFields ?? [:]).filter {
             !["traceparent", "tracestate"].contains($0.key.lowercased())
