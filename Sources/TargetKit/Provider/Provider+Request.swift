@@ -21,12 +21,12 @@ extension Provider {
     ///   - options: Override the target's and the provider's options; default: none.
     /// - Throws: ``TargetKitError``, with stage `.status` and the response for a status code that the target's
     ///   ``TargetType/validation`` doesn't accept.
-    // Compiled once, and not again for each type of target and value.
     @_semantics("optimize.sil.specialize.generic.never")
     public func request(
         _ target: Target,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Response {
+        // The attribute keeps the compiler from making a copy of this function for each type of target.
         try await response(of: target, options: options, decoding: EnvelopeCheck()).get()
     }
 
@@ -62,7 +62,6 @@ extension Provider {
     ///   - decoding: Makes the value.
     ///   - options: Override the target's and the provider's options; default: none.
     /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the value can't be made.
-    // Compiled once, and not again for each type of target and value.
     @_semantics("optimize.sil.specialize.generic.never")
     public func request<Value: Sendable>(
         _ target: Target,
