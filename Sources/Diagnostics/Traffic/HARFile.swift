@@ -11,8 +11,9 @@ import TargetKit
 /// ```
 ///
 /// An existing archive of a `HARFile` is continued, for example by the next launch after a crash or an update, without an
-/// entry that the crash cut short. Any other file is left unchanged, and nothing is recorded. When `traffic.har` reaches the size limit, it is renamed to
-/// `traffic.1.har`, replacing the previous one, and a new file is started. Only its owner can read the file.
+/// entry that the crash cut short. Any other file is left unchanged, and nothing is recorded. When `traffic.har` reaches
+/// the size limit, it is renamed to `traffic.1.har`, replacing the previous one, and a new file is started. Only its owner
+/// can read the file.
 ///
 /// All `HARFile` instances of a process with the same path share the file. A second process records nothing while the
 /// first one uses the file.
