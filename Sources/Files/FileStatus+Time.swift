@@ -5,10 +5,9 @@ extension FileStatus {
     /// The time when the contents were last changed, in seconds since 1970.
     package var modificationTime: Double {
         #if canImport(Darwin)
-        let time = status.st_mtimespec
+        status.st_mtimespec.seconds
         #else
-        let time = status.st_mtim
+        status.st_mtim.seconds
         #endif
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -37,11 +37,10 @@ package struct FileStatus {
     /// The time when the contents, the name or the permissions were last changed, in seconds since 1970.
     var changeTime: Double {
         #if canImport(Darwin)
-        let time = status.st_ctimespec
+        status.st_ctimespec.seconds
         #else
-        let time = status.st_ctim
+        status.st_ctim.seconds
         #endif
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
     /// Whether the file belongs to this user.
     package var isOwn: Bool { status.st_uid == geteuid() }
@@ -53,4 +52,8 @@ package struct FileStatus {
     package func isSameFile(as other: FileStatus) -> Bool {
         status.st_ino == other.status.st_ino && status.st_dev == other.status.st_dev
     }
+}
+
+extension timespec {
+    package var seconds: Double { Double(tv_sec) + Double(tv_nsec) / 1e9 }
 }
